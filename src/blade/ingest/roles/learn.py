@@ -521,8 +521,12 @@ class Learner:
                 self.claim(path, "usage", "an amount; its name says of what", "name", _side(name))
 
     def _rest(self) -> None:
-        """Parts of the score, and what belongs to the task."""
+        """Parts of the score, and what belongs to the task: where repeats score otherwise, what they share is the task's."""
+        reward = self.first_role("reward")
+        differs = reward is not None and self.has_repeats() and not self.constant_in_task(reward)
         for path, values in outcome.verdict_like(self.sample).items():
+            if differs and self.constant_in_task(path):
+                continue
             if path in self.found or self.is_inside(path) or self.reward is None or _in_words(self.sample.of(path)):
                 continue
             together = outcome.correlation(values, self.reward)

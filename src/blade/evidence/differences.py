@@ -7,7 +7,7 @@ pass. Passing rollouts are compared too: what they share with failing ones is no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -64,6 +64,7 @@ A_JUDGE = "a judge"
 """Stands for what a judge says in sentences, which no two judgements share."""
 MOST_JUDGED_WORDS = 6
 _DECLINED = ("not_attempted", "no_answer", "refused", "refusal", "abstain", "abstained", "abstention")
+_LONGEST_DECLINED = max(map(len, _DECLINED))
 
 LIMITS = {
     "length": "tokens",
@@ -183,7 +184,8 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     elif due.answer is not None and not (found and any(one.name == "declined" for one in found)):
         found += _answer(rollout, due.answer, due.extracts) if failed else _lacking(rollout, due.answer)
     if due.checks and not _is_verdict_on_calls(due):
-        found += [*_slow(due), *_cannot_run(due), *_checks(due)]
+        lost = [check for check in due.checks if not check.passed]
+        found += [*_slow(due, lost), *_cannot_run(due), *_checks(lost)] if lost else []
     if rollout.features is not None and rollout.features.calls and rollout.offered:
         found += _refused(rollout)
     return tuple(found) if len(found) < 2 else tuple(islice(dict.fromkeys(found), MOST))
@@ -236,9 +238,19 @@ def limit_word(stop: str) -> str | None:
     return next((limit for limit, pattern in _LIMITED.items() if pattern.search(plain)), None)
 
 
+@lru_cache(maxsize=1024)
+def _last_name(field: str) -> str:
+    return field.rpartition(".")[2]
+
+
+@lru_cache(maxsize=1024)
+def _is_of_verifier(field: str) -> bool:
+    return _VERIFIER_FIELD.search(field) is not None
+
+
 def _limit_of(said: VerifierText) -> str | None:
     """The limit that a word of the harness speaks of."""
-    last = said.field.rpartition(".")[2]
+    last = _last_name(said.field)
     if said.text in _SET and not _NO_FLAG.search(said.field):
         match = _LIMIT_FIELD.search(said.field)
         return LIMITS.get(match["what"], "time") if match is not None else None
@@ -251,7 +263,7 @@ def _limit_of(said: VerifierText) -> str | None:
 
 def _cut_short(said: VerifierText, rollout: Rollout) -> str | None:
     """The limit that a flag means which says only that there was one: of an episode its steps, of one answer its tokens."""
-    if said.text not in _SET or said.field.rpartition(".")[2].lower() not in _TRUNCATED:
+    if said.text not in _SET or _last_name(said.field).lower() not in _TRUNCATED:
         return None
     features = rollout.features
     return "steps" if features is not None and (features.calls or features.agent_messages > 1) else "tokens"
@@ -261,7 +273,7 @@ def _machinery(due: Due) -> Iterator[Difference]:
     for said in due.said:
         if _limit_of(said) is not None:
             continue
-        of_verifier = (_VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text)) or (
+        of_verifier = (_is_of_verifier(said.field) and not _PATCH.search(said.text)) or (
             said.field in REACHED and not any(_HANDED_IN_BADLY.search(one.field) for one in due.said)
         )
         if of_verifier or _says_it_crashed(said, due):
@@ -272,7 +284,7 @@ def _machinery(due: Due) -> Iterator[Difference]:
 
 def _masked(due: Due) -> list[Difference]:
     """A reward that by the verifier's own word measures nothing, with the kind of failure that it names."""
-    if not any(said.field == MASK for said in due.said):
+    if MASK not in [said.field for said in due.said]:
         return []
     kind = next((said for said in due.said if said.field in _KINDS_OF_FAILURE), VerifierText(field=MASK, text="true"))
     of_verifier = _OF_VERIFIER.search(kind.text) is not None
@@ -324,8 +336,10 @@ def _has_thought(rollout: Rollout) -> bool:
 
 
 def _has_declined(said: VerifierText) -> bool:
-    last = said.field.rpartition(".")[2].removeprefix("is_")
-    return said.text.strip().lower() in _DECLINED or (last in _DECLINED and said.text in _SET)
+    text = said.text.strip()
+    if len(text) <= _LONGEST_DECLINED and text.lower() in _DECLINED:
+        return True
+    return said.text in _SET and said.field.rpartition(".")[2].removeprefix("is_") in _DECLINED
 
 
 def _actions(rollout: Rollout, due: Due) -> Iterator[Difference]:
@@ -394,14 +408,13 @@ def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
             yield Difference(kind=Differs.NOT_SAID, name=statement[:LONGEST_NAME])
 
 
-def _slow(due: Due) -> Iterator[Difference]:
+def _slow(due: Due, lost: Sequence[VerifierCheck]) -> Iterator[Difference]:
     """What was handed in ran into a time limit: every test that fails says so, or a log that says little else."""
-    lost = [check for check in due.checks if not check.passed]
-    logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
+    logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if not lost[0].words else []
     if any(len(text) > LONGEST_SLOW_LOG for text in logs):
         return
     words = logs or [check.words[: 4 * SHORT] for check in lost]
-    if lost and all(text and _says_too_slow(text) for text in words):
+    if all(text and _says_too_slow(text) for text in words):
         yield Difference(kind=Differs.CUT, name=OF_A_TEST, detail="tests")
 
 
@@ -412,15 +425,15 @@ def _says_too_slow(text: str) -> bool:
 
 def _cannot_run(due: Due) -> Iterator[Difference]:
     """What was handed in could not be run: every test of several fails with one and the same exception."""
-    if due.met or len(due.checks) < FEWEST_TESTS or not all(one.words for one in due.checks):
+    if len(due.checks) < FEWEST_TESTS or not all(one.words for one in due.checks) or due.met:
         return
     raised = {_template(check.words) for check in due.checks}
     if len(raised) == 1 and (only := raised.pop()) and _RAISED.match(only):
         yield Difference(kind=Differs.SAID, name=EVERY_TEST, detail=only)
 
 
-def _checks(due: Due) -> Iterator[Difference]:
-    for check in islice((check for check in due.checks if not check.passed), MOST_CHECKS):
+def _checks(lost: Sequence[VerifierCheck]) -> Iterator[Difference]:
+    for check in lost[:MOST_CHECKS]:
         yield Difference(kind=Differs.CHECK, name=check.name[:LONGEST_NAME], detail=_check_words(check))
 
 

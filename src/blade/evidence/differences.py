@@ -30,6 +30,8 @@ MOST_CHECKS = 10
 MOST_WORDS = 6
 SHORT = 200
 """Longer words of the verifier are read in failing rollouts only."""
+LONGEST_TOLD = 4 * SHORT
+"""Characters in which a harness tells of a limit or of machinery that failed."""
 LONGEST_NAME = 120
 LONGEST_KEY = 200
 SHORTEST_PROSE = 80
@@ -171,12 +173,15 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         return ()
     due = rollout.due
     failed = rollout.outcome is Outcome.FAILED
-    limits = limits_of(rollout, due) if due.said or rollout.stop != WHOLE else []
-    found = [*limits, *_output(rollout, due)] if due.said or not _is_answered(rollout.features) else [*limits]
-    if due.said or due.empty_records or due.undecided:
-        machinery = list(_machinery(due))
-        found += [*machinery, *_records(due), *_words(due, failed)]
-        found += [] if limits or machinery else _masked(due)
+    tells = any(map(_may_tell, due.said)) if due.said else False
+    limits = limits_of(rollout, due) if tells or rollout.stop != WHOLE else []
+    found = [*limits, *_output(rollout, due)] if tells or not _is_answered(rollout.features) else [*limits]
+    machinery = list(_machinery(due)) if tells else []
+    found += [*machinery, *_records(due)] if machinery or due.empty_records or due.undecided else []
+    if due.said:
+        found += _words(due, failed)
+    if tells and not limits and not machinery:
+        found += _masked(due)
     if (heard := environment_says(rollout)) is not None:
         found.append(Difference(kind=Differs.SAID, name=ENVIRONMENT, detail=_template(heard.text), step=heard.index))
     if due.calls is not None:
@@ -189,6 +194,13 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     if rollout.features is not None and rollout.features.calls and rollout.offered:
         found += _refused(rollout)
     return tuple(found) if len(found) < 2 else tuple(islice(dict.fromkeys(found), MOST))
+
+
+def _may_tell(said: VerifierText) -> bool:
+    """Whether words may name a limit, a refusal or machinery that failed: long ones tell of the work that was handed in."""
+    if len(said.text) <= LONGEST_TOLD or len(said.text.strip()) <= LONGEST_TOLD:
+        return True
+    return said.field == MASK or said.field in REACHED or _is_of_verifier(said.field)
 
 
 def _is_answered(features: Features | None) -> bool:
@@ -256,7 +268,7 @@ def _limit_of(said: VerifierText) -> str | None:
         return LIMITS.get(match["what"], "time") if match is not None else None
     if last.endswith(_ENDED) and (limit := limit_word(said.text)) is not None:
         return limit
-    if last in HARNESS_ERRORS and len(said.text) <= 4 * SHORT:
+    if last in HARNESS_ERRORS and len(said.text) <= LONGEST_TOLD:
         return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None
     return "time" if last in ("returncode", "exit_code") and said.text == "124" else None
 
@@ -294,7 +306,7 @@ def _masked(due: Due) -> list[Difference]:
 
 def _says_it_crashed(said: VerifierText, due: Due) -> bool:
     """Whether the verifier's account says that the verifier raised: by name, or where no code was handed in that could."""
-    if "." not in said.field or len(said.text) > 4 * SHORT:
+    if "." not in said.field or len(said.text) > LONGEST_TOLD:
         return False
     return _CRASHED.search(said.text) is not None or (due.calls is not None and _TRACE.search(said.text) is not None)
 
@@ -303,7 +315,7 @@ def _is_machinery(said: VerifierText) -> bool:
     """Whether words are the harness speaking of itself: by where they stand, unless by what they say they are not."""
     if "container_timed_out" in said.field and said.text in _SET:
         return True
-    if len(said.text) > 4 * SHORT:
+    if len(said.text) > LONGEST_TOLD:
         return False
     if _ERROR_FIELD.search(said.field) and MACHINERY.search(said.text):
         return True
@@ -413,7 +425,7 @@ def _slow(due: Due, lost: Sequence[VerifierCheck]) -> Iterator[Difference]:
     logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if not lost[0].words else []
     if any(len(text) > LONGEST_SLOW_LOG for text in logs):
         return
-    words = logs or [check.words[: 4 * SHORT] for check in lost]
+    words = logs or [check.words[: LONGEST_TOLD] for check in lost]
     if all(text and _says_too_slow(text) for text in words):
         yield Difference(kind=Differs.CUT, name=OF_A_TEST, detail="tests")
 

@@ -237,8 +237,7 @@ def _learned(shapes: Sequence[ResultShape], get: Get) -> Sequence[VerifierCheck]
     if len(shapes) == 1 and shapes[0].kind == "map" and not shapes[0].verdict:
         value = _inside(get, shapes[0].path)
         if isinstance(value, dict) and len(value) <= MOST and set(map(type, value.values())) == {bool}:
-            known = _plain_verdicts(shapes[0].path)
-            return [known[name][passed] for name, passed in value.items()]
+            return _plain_verdicts(shapes[0].path).of(value)
     return list(_of_shapes(shapes, get))
 
 
@@ -271,18 +270,41 @@ def _without_words(name: str, passed: bool, path: str, where: str) -> VerifierCh
     return VerifierCheck(name=name[:LONGEST_NAME], passed=passed, field=f"{path}.{where}")
 
 
-class _PlainVerdicts(dict[str, tuple[VerifierCheck, VerifierCheck]]):
-    """By the name of a test in a map of truth values: the check where it failed, and where it passed."""
+class _PlainVerdicts:
+    """The checks of maps from names to truth values: the repeats of a task have the same names, and most of them hold."""
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._held: dict[tuple[str, ...], tuple[VerifierCheck, ...]] = {}
+        self._lost: dict[str, VerifierCheck] = {}
+        self._size = 0
 
-    def __missing__(self, name: str) -> tuple[VerifierCheck, VerifierCheck]:
-        if len(self) >= _MOST_KNOWN:
-            self.clear()
-        short, field = name[:LONGEST_NAME], f"{self._path}.{name}"
-        failed = VerifierCheck(name=short, passed=False, field=field)
-        found = self[name] = failed, VerifierCheck(name=short, passed=True, field=field)
+    def of(self, verdicts: Mapping[str, bool]) -> Sequence[VerifierCheck]:
+        """One check a name; rows in which all hold share them."""
+        names = tuple(verdicts)
+        held = self._held.get(names)
+        if held is None:
+            held = self._learn(names)
+        if all(verdicts.values()):
+            return held
+        return [one if passed else self._failed(one) for one, passed in zip(held, verdicts.values(), strict=True)]
+
+    def _learn(self, names: tuple[str, ...]) -> tuple[VerifierCheck, ...]:
+        self._size += len(names)
+        if self._size > _MOST_KNOWN:
+            self._held.clear()
+            self._size = len(names)
+        held = self._held[names] = tuple(
+            [VerifierCheck(name=name[:LONGEST_NAME], passed=True, field=f"{self._path}.{name}") for name in names]
+        )
+        return held
+
+    def _failed(self, one: VerifierCheck) -> VerifierCheck:
+        found = self._lost.get(one.field)
+        if found is None:
+            if len(self._lost) >= _MOST_KNOWN:
+                self._lost.clear()
+            found = self._lost[one.field] = VerifierCheck(name=one.name, passed=False, field=one.field)
         return found
 
 

@@ -79,6 +79,7 @@ class RowReader:
         self.tools: dict[str, int] = {}
         self.check_names: dict[str, int] = {}
         self.settings = SettingsSeen()
+        self._check_numbers: dict[tuple[str, ...], list[int]] = {}
         self._prompt = Memo(prompt_fingerprint)
         self._request = Memo(request_fingerprint)
         self._key = Memo(key_fingerprint)
@@ -160,9 +161,15 @@ class RowReader:
     def _told(self, due: Due) -> tuple[list[int] | None, int | None, int | None]:
         if not due.checks:
             return None, None, None
-        names = self.check_names
-        numbers = [names.setdefault(one.name, len(names)) << 1 | one.passed for one in _kept(due.checks)]
-        return numbers, due.met, due.asked
+        kept = _kept(due.checks)
+        names = tuple([one.name for one in kept])
+        numbers = self._check_numbers.get(names)
+        if numbers is None:
+            if len(self._check_numbers) >= _MOST_KEYS:
+                self._check_numbers.clear()
+            known = self.check_names
+            numbers = self._check_numbers[names] = [known.setdefault(name, len(known)) << 1 for name in names]
+        return [number | one.passed for number, one in zip(numbers, kept, strict=True)], due.met, due.asked
 
     def _identity(self, batch: Batch, odd: Odd) -> Columns:
         paths = batch.paths

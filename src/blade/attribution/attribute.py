@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
+import numpy as np
 import polars as pl
 from msgspec import Struct, structs
 
@@ -15,7 +17,7 @@ from blade.attribution.overruled import of_labels, overruled
 from blade.custom_rules import CustomLabel
 from blade.model.attribution import ATTRIBUTIONS, UNATTRIBUTED, Attributions, Confidence, Stage
 from blade.model.diagnosis import Doubt, Label
-from blade.model.finding import Differs, Sign
+from blade.model.finding import Differs
 from blade.model.run import Run
 from blade.modes.catalog import all_modes
 from blade.modes.declaration import FailureMode
@@ -41,6 +43,7 @@ FLAGS = (
     "service:",
 )
 """Kinds of signs that stand beside an attribution as symptoms; the rest only report what a log says."""
+_FLAGGED = tuple(kind for kind in FLAGS if kind.endswith(":"))
 MOST_QUOTED = 3
 MOST_ALSO = 8
 LONGEST_WORDS = 120
@@ -93,7 +96,8 @@ def attribute(
     over the run saw in it.
     """
     run = rollouts.run
-    cells: dict[int, dict[str, object]] = {}
+    rows: list[int] = []
+    cells: list[tuple[object, ...]] = []
     known: dict[object, Decided] = {}
     by_label = {one.name: one for one in labels if not _passes_carry(run, one.name)}
     modes = ModesByShape()
@@ -104,12 +108,9 @@ def attribute(
             decided = decide(found.evidence, by_label, modes)
             if key is not None:
                 known[key] = decided
-        cells[found.row] = _cells(decided, found)
-    rows = [cells.get(row) for row in range(run.rollouts.height)]
-    columns = {
-        name: _column(name, [cell[name] if cell is not None else None for cell in rows], dtype)
-        for name, dtype in _COLUMNS.items()
-    }
+        rows.append(found.row)
+        cells.append(_cells(decided, found))
+    columns = _columns(cells, rows, run.rollouts.height)
     table = run.rollouts.select("run", "task_id", "repeat", "outcome").with_columns(**columns)
     passed = pl.col("outcome") == "passed"
     table = table.with_columns(
@@ -121,11 +122,21 @@ def attribute(
     return Attributions(table=table, other_runs=tuple(one.name for one in others))
 
 
+def _columns(cells: Sequence[tuple[object, ...]], rows: Sequence[int], height: int) -> dict[str, pl.Series]:
+    """The columns of the table, of which `cells` are those of some rows."""
+    places = np.full(height, -1, np.int64)
+    places[list(rows)] = np.arange(len(rows))
+    where = pl.Series(places).replace(-1, None)
+    by_column = zip(*cells, strict=True) if cells else [()] * len(_COLUMNS)
+    made = (_column(name, values, dtype) for values, (name, dtype) in zip(by_column, _COLUMNS.items(), strict=True))
+    return {column.name: column.gather(where) for column in made}
+
+
 def _column(name: str, cells: Sequence[object], dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
     """A column of the table; lists are taken apart inside polars, where that takes a tenth of the time."""
     if not isinstance(dtype, pl.List):
         return pl.Series(name, cells, dtype=dtype, strict=False)
-    texts = [None if cell is None else msgspec.json.encode(cell).decode() for cell in cells]
+    texts = [msgspec.json.encode(cell).decode() for cell in cells]
     return pl.Series(name, texts, pl.String).str.json_decode(dtype)
 
 
@@ -218,7 +229,13 @@ def _at_most(mode: FailureMode, one: Candidate, evidence: RolloutEvidence) -> Ca
 
 
 def _flags(evidence: RolloutEvidence) -> list[str]:
-    return [*dict.fromkeys(sign.kind for sign in evidence.of(*FLAGS)), *evidence.fired]
+    kinds = dict.fromkeys([sign.kind for sign in evidence.signs])
+    return [*filter(_is_flag, kinds), *evidence.fired]
+
+
+@lru_cache(maxsize=1024)
+def _is_flag(kind: str) -> bool:
+    return kind in FLAGS or kind.startswith(_FLAGGED)
 
 
 def _stage(evidence: RolloutEvidence) -> Stage:
@@ -241,28 +258,31 @@ def _looked_at(evidence: RolloutEvidence) -> str:
     return f"looked at {', '.join(named)}" if named else "the row holds nothing but the verdict"
 
 
-def _cells(decided: Decided, found: CollectedEvidence) -> dict[str, object]:
+class _Quote(Struct, frozen=True, gc=False):
+    quote: str
+    field: str
+    step: int | None
+
+
+def _cells(decided: Decided, found: CollectedEvidence) -> tuple[object, ...]:
+    """In the order of the columns."""
     candidate = decided.candidate
     quotes = [sign for sign in candidate.signs if sign.quote][:MOST_QUOTED]
     unknown = decided.mode == UNATTRIBUTED
-    return {
-        "stage": str(decided.stage),
-        "mode": decided.mode,
-        "subject": candidate.subject,
-        "party": decided.party,
-        "confidence": None if unknown else str(candidate.confidence),
-        "valid": decided.valid,
-        "evidence": [_quote(sign) for sign in quotes],
-        "contrast": candidate.contrast,
-        "by": decided.by,
-        "also": list(decided.also),
-        "step": found.step,
-        "note": "",
-    }
-
-
-def _quote(sign: Sign) -> dict[str, object]:
-    return {name: value for name, value in structs.asdict(sign).items() if name in ("quote", "field", "step")}
+    return (
+        str(decided.stage),
+        decided.mode,
+        candidate.subject,
+        decided.party,
+        None if unknown else str(candidate.confidence),
+        decided.valid,
+        [_Quote(sign.quote, sign.field, sign.step) for sign in quotes],
+        candidate.contrast,
+        decided.by,
+        decided.also,
+        found.step,
+        "",
+    )
 
 
 def _flags_of_passes(rollouts: RolloutIndex) -> pl.Expr:

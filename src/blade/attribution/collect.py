@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -162,11 +163,12 @@ def collect(
     differs, steps = _differs(counting), _first_steps(counting)
     expecting = frozenset(run.tasks.drop_nulls("expected")["task_id"].to_list())
     lost = np.flatnonzero(~rollouts.passed if only is None else ~rollouts.passed & only)
-    for row, cells in zip(lost.tolist(), run.rollouts.select(_CELLS)[lost].iter_rows(), strict=True):
-        task, repeat, signs, fired, *plain = cells
+    mine = run.rollouts.select(_CELLS)[lost]
+    for row, signs, cells in zip(lost.tolist(), _signs_of(mine["signs"]), mine.drop("signs").iter_rows(), strict=True):
+        task, repeat, fired, *plain = cells
         evidence = RolloutEvidence(
             **dict(zip(_PLAIN, plain, strict=True)),
-            signs=tuple(Sign(**sign) for sign in signs or ()),
+            signs=signs,
             differs=tuple(differs.get(row, ())),
             fired=tuple(dict.fromkeys(hit["code"] for hit in fired or ())),
             doubts=tuple(doubted.get(task, {}).get(repeat, doubted.get(task, {}).get(None, ()))),
@@ -176,6 +178,18 @@ def collect(
             run=facts,
         )
         yield CollectedEvidence(row=row, evidence=evidence, step=steps.get(row))
+
+
+def _signs_of(column: pl.Series) -> Iterator[tuple[Sign, ...]]:
+    """The signs of each rollout, made column by column: as rows, each would be a dictionary first."""
+    lengths = column.list.len().fill_null(0).to_list()
+    fields = column.filter(column.list.len() > 0).explode().struct.unnest()
+    made = map(_sign, *(fields[name].to_list() for name in Sign.__struct_fields__))
+    return (tuple(islice(made, length)) for length in lengths)
+
+
+def _sign(kind: str, subject: str, quote: str, field: str, step: int | None) -> Sign:
+    return Sign(kind=kind, subject=subject, quote=quote, field=field, step=step)
 
 
 _PLAIN = (
@@ -197,9 +211,13 @@ def _differs(counting: Differences) -> dict[int, list[Difference]]:
     kinds = counting.kinds.rows()
     found: dict[int, list[Difference]] = {}
     rows = counting.rows.filter(~pl.col("passed")).select(ROW, "what", "step")
+    made: dict[tuple[int, int | None], Difference] = {}
     for row, what, step in rows.iter_rows():
-        kind, name, detail = kinds[what]
-        found.setdefault(row, []).append(Difference(kind=kind, name=name, detail=detail, step=step))
+        one = made.get((what, step))
+        if one is None:
+            kind, name, detail = kinds[what]
+            one = made[what, step] = Difference(kind=kind, name=name, detail=detail, step=step)
+        found.setdefault(row, []).append(one)
     return found
 
 

@@ -7,7 +7,7 @@ pass. Passing rollouts are compared too: what they share with failing ones is no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -30,6 +30,8 @@ MOST_CHECKS = 10
 MOST_WORDS = 6
 SHORT = 200
 """Longer words of the verifier are read in failing rollouts only."""
+LONGEST_TOLD = 4 * SHORT
+"""Characters in which a harness tells of a limit or of machinery that failed."""
 LONGEST_NAME = 120
 LONGEST_KEY = 200
 SHORTEST_PROSE = 80
@@ -64,6 +66,7 @@ A_JUDGE = "a judge"
 """Stands for what a judge says in sentences, which no two judgements share."""
 MOST_JUDGED_WORDS = 6
 _DECLINED = ("not_attempted", "no_answer", "refused", "refusal", "abstain", "abstained", "abstention")
+_LONGEST_DECLINED = max(map(len, _DECLINED))
 
 LIMITS = {
     "length": "tokens",
@@ -170,12 +173,15 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         return ()
     due = rollout.due
     failed = rollout.outcome is Outcome.FAILED
-    limits = limits_of(rollout, due) if due.said or rollout.stop != WHOLE else []
-    found = [*limits, *_output(rollout, due)] if due.said or not _is_answered(rollout.features) else [*limits]
-    if due.said or due.empty_records or due.undecided:
-        machinery = list(_machinery(due))
-        found += [*machinery, *_records(due), *_words(due, failed)]
-        found += [] if limits or machinery else _masked(due)
+    tells = any(map(_may_tell, due.said)) if due.said else False
+    limits = limits_of(rollout, due) if tells or rollout.stop != WHOLE else []
+    found = [*limits, *_output(rollout, due)] if tells or not _is_answered(rollout.features) else [*limits]
+    machinery = list(_machinery(due)) if tells else []
+    found += [*machinery, *_records(due)] if machinery or due.empty_records or due.undecided else []
+    if due.said:
+        found += _words(due, failed)
+    if tells and not limits and not machinery:
+        found += _masked(due)
     if (heard := environment_says(rollout)) is not None:
         found.append(Difference(kind=Differs.SAID, name=ENVIRONMENT, detail=_template(heard.text), step=heard.index))
     if due.calls is not None:
@@ -183,10 +189,18 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     elif due.answer is not None and not (found and any(one.name == "declined" for one in found)):
         found += _answer(rollout, due.answer, due.extracts) if failed else _lacking(rollout, due.answer)
     if due.checks and not _is_verdict_on_calls(due):
-        found += [*_slow(due), *_cannot_run(due), *_checks(due)]
+        lost = [check for check in due.checks if not check.passed]
+        found += [*_slow(due, lost), *_cannot_run(due), *_checks(lost)] if lost else []
     if rollout.features is not None and rollout.features.calls and rollout.offered:
         found += _refused(rollout)
     return tuple(found) if len(found) < 2 else tuple(islice(dict.fromkeys(found), MOST))
+
+
+def _may_tell(said: VerifierText) -> bool:
+    """Whether words may name a limit, a refusal or machinery that failed: long ones tell of the work that was handed in."""
+    if len(said.text) <= LONGEST_TOLD or len(said.text.strip()) <= LONGEST_TOLD:
+        return True
+    return said.field == MASK or said.field in REACHED or _is_of_verifier(said.field)
 
 
 def _is_answered(features: Features | None) -> bool:
@@ -236,22 +250,32 @@ def limit_word(stop: str) -> str | None:
     return next((limit for limit, pattern in _LIMITED.items() if pattern.search(plain)), None)
 
 
+@lru_cache(maxsize=1024)
+def _last_name(field: str) -> str:
+    return field.rpartition(".")[2]
+
+
+@lru_cache(maxsize=1024)
+def _is_of_verifier(field: str) -> bool:
+    return _VERIFIER_FIELD.search(field) is not None
+
+
 def _limit_of(said: VerifierText) -> str | None:
     """The limit that a word of the harness speaks of."""
-    last = said.field.rpartition(".")[2]
+    last = _last_name(said.field)
     if said.text in _SET and not _NO_FLAG.search(said.field):
         match = _LIMIT_FIELD.search(said.field)
         return LIMITS.get(match["what"], "time") if match is not None else None
     if last.endswith(_ENDED) and (limit := limit_word(said.text)) is not None:
         return limit
-    if last in HARNESS_ERRORS and len(said.text) <= 4 * SHORT:
+    if last in HARNESS_ERRORS and len(said.text) <= LONGEST_TOLD:
         return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None
     return "time" if last in ("returncode", "exit_code") and said.text == "124" else None
 
 
 def _cut_short(said: VerifierText, rollout: Rollout) -> str | None:
     """The limit that a flag means which says only that there was one: of an episode its steps, of one answer its tokens."""
-    if said.text not in _SET or said.field.rpartition(".")[2].lower() not in _TRUNCATED:
+    if said.text not in _SET or _last_name(said.field).lower() not in _TRUNCATED:
         return None
     features = rollout.features
     return "steps" if features is not None and (features.calls or features.agent_messages > 1) else "tokens"
@@ -261,7 +285,7 @@ def _machinery(due: Due) -> Iterator[Difference]:
     for said in due.said:
         if _limit_of(said) is not None:
             continue
-        of_verifier = (_VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text)) or (
+        of_verifier = (_is_of_verifier(said.field) and not _PATCH.search(said.text)) or (
             said.field in REACHED and not any(_HANDED_IN_BADLY.search(one.field) for one in due.said)
         )
         if of_verifier or _says_it_crashed(said, due):
@@ -272,7 +296,7 @@ def _machinery(due: Due) -> Iterator[Difference]:
 
 def _masked(due: Due) -> list[Difference]:
     """A reward that by the verifier's own word measures nothing, with the kind of failure that it names."""
-    if not any(said.field == MASK for said in due.said):
+    if MASK not in [said.field for said in due.said]:
         return []
     kind = next((said for said in due.said if said.field in _KINDS_OF_FAILURE), VerifierText(field=MASK, text="true"))
     of_verifier = _OF_VERIFIER.search(kind.text) is not None
@@ -282,7 +306,7 @@ def _masked(due: Due) -> list[Difference]:
 
 def _says_it_crashed(said: VerifierText, due: Due) -> bool:
     """Whether the verifier's account says that the verifier raised: by name, or where no code was handed in that could."""
-    if "." not in said.field or len(said.text) > 4 * SHORT:
+    if "." not in said.field or len(said.text) > LONGEST_TOLD:
         return False
     return _CRASHED.search(said.text) is not None or (due.calls is not None and _TRACE.search(said.text) is not None)
 
@@ -291,7 +315,7 @@ def _is_machinery(said: VerifierText) -> bool:
     """Whether words are the harness speaking of itself: by where they stand, unless by what they say they are not."""
     if "container_timed_out" in said.field and said.text in _SET:
         return True
-    if len(said.text) > 4 * SHORT:
+    if len(said.text) > LONGEST_TOLD:
         return False
     if _ERROR_FIELD.search(said.field) and MACHINERY.search(said.text):
         return True
@@ -324,8 +348,10 @@ def _has_thought(rollout: Rollout) -> bool:
 
 
 def _has_declined(said: VerifierText) -> bool:
-    last = said.field.rpartition(".")[2].removeprefix("is_")
-    return said.text.strip().lower() in _DECLINED or (last in _DECLINED and said.text in _SET)
+    text = said.text.strip()
+    if len(text) <= _LONGEST_DECLINED and text.lower() in _DECLINED:
+        return True
+    return said.text in _SET and said.field.rpartition(".")[2].removeprefix("is_") in _DECLINED
 
 
 def _actions(rollout: Rollout, due: Due) -> Iterator[Difference]:
@@ -394,14 +420,13 @@ def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
             yield Difference(kind=Differs.NOT_SAID, name=statement[:LONGEST_NAME])
 
 
-def _slow(due: Due) -> Iterator[Difference]:
+def _slow(due: Due, lost: Sequence[VerifierCheck]) -> Iterator[Difference]:
     """What was handed in ran into a time limit: every test that fails says so, or a log that says little else."""
-    lost = [check for check in due.checks if not check.passed]
-    logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
+    logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if not lost[0].words else []
     if any(len(text) > LONGEST_SLOW_LOG for text in logs):
         return
-    words = logs or [check.words[: 4 * SHORT] for check in lost]
-    if lost and all(text and _says_too_slow(text) for text in words):
+    words = logs or [check.words[: LONGEST_TOLD] for check in lost]
+    if all(text and _says_too_slow(text) for text in words):
         yield Difference(kind=Differs.CUT, name=OF_A_TEST, detail="tests")
 
 
@@ -412,15 +437,15 @@ def _says_too_slow(text: str) -> bool:
 
 def _cannot_run(due: Due) -> Iterator[Difference]:
     """What was handed in could not be run: every test of several fails with one and the same exception."""
-    if due.met or len(due.checks) < FEWEST_TESTS or not all(one.words for one in due.checks):
+    if len(due.checks) < FEWEST_TESTS or not all(one.words for one in due.checks) or due.met:
         return
     raised = {_template(check.words) for check in due.checks}
     if len(raised) == 1 and (only := raised.pop()) and _RAISED.match(only):
         yield Difference(kind=Differs.SAID, name=EVERY_TEST, detail=only)
 
 
-def _checks(due: Due) -> Iterator[Difference]:
-    for check in islice((check for check in due.checks if not check.passed), MOST_CHECKS):
+def _checks(lost: Sequence[VerifierCheck]) -> Iterator[Difference]:
+    for check in lost[:MOST_CHECKS]:
         yield Difference(kind=Differs.CHECK, name=check.name[:LONGEST_NAME], detail=_check_words(check))
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from blade.ingest.batch import Batch
+from blade.ingest.batch import REQUEST, RESPONSE, Batch
 from blade.ingest.cells import Column, any_there
+from blade.ingest.decode import decode_any
 from blade.ingest.fields import DOCUMENTED, of_run
 from blade.ingest.roles.paths import Fields, at
 from blade.ingest.roles.stamps import seconds_of
@@ -38,29 +37,48 @@ def _roles_of_run() -> Roles:
     return roles if roles.fields else DOCUMENTED_ROLES
 
 
-def account_of(row: Fields, roles: Roles | None = None, value_at: Callable[[str], Any] | None = None) -> Account:
-    """The account of a row; without roles by those of the run that is being read, or of documented formats.
+def account_of(row: Fields, roles: Roles | None = None) -> Account:
+    """The account of a row; without roles by those of the run that is being read, or of documented formats."""
+    roles = roles if roles is not None and roles.fields else _roles_of_run()
+    return _accounts(roles, lambda path: [at(row, path)], 1)[0]
 
-    Only the fields that have a role are asked for, by `value_at` where a row knows a shorter way.
-    """
+
+def accounts_of(batch: Batch) -> list[Account]:
+    """The account of each row of a batch."""
+
+    def values(path: str) -> Column:
+        told = batch.told(path)  # the response, which is most of a row, is not decoded again for what it tells of its end
+        if told is not None:
+            return told
+        top, *inside = path.split(".")
+        # Request and response are no longer raw in a batch.
+        found = [decode_any(row).get(top) for row in batch.data] if top in (REQUEST, RESPONSE) else batch.whole(top)
+        for name in inside:
+            found = [value.get(name) if isinstance(value, Mapping) else None for value in found]
+        return found
+
+    return _accounts(_roles_of_run(), values, len(batch))
+
+
+def _accounts(roles: Roles, values: Callable[[str], Column], rows: int) -> list[Account]:
+    """Only the fields that have a role are asked for, column by column."""
     # Here, so that whoever only loads this module does not wait for twenty parsers.
     from blade.ingest.logs.parse import parse_log
 
-    roles = roles if roles is not None and roles.fields else _roles_of_run()
-    get = value_at or partial(at, row)
-    statuses = [(path, get(path)) for path in roles.endings]
-    logs = [(path, get(path), role == "agent-log") for role in LOGS for path in roles.paths(role)]
-    return Account(
-        statuses=tuple([Status(field=path, value=value) for path, value in statuses if is_status(value)]),
-        logs=tuple(
-            [
-                LogText(field=path, text=text, of_agent=of_agent, reader=parse_log)
-                for path, text, of_agent in logs
-                if isinstance(text, str) and text and not text.isspace()
-            ]
-        ),
-        phases=_phases(get, roles.phases, _durations(roles)),
-    )
+    paths = roles.endings
+    known: dict[tuple[object, ...], tuple[Status, ...]] = {}
+    statuses = [_known(known, paths, each) for each in zip(*map(values, paths), strict=True)] or [()] * rows
+    logs: list[list[LogText]] = [[] for _ in range(rows)]
+    for path, of_agent in ((path, role == "agent-log") for role in LOGS for path in roles.paths(role)):
+        for mine, text in zip(logs, values(path), strict=True):
+            if isinstance(text, str) and text and not text.isspace():
+                mine.append(LogText(field=path, text=text, of_agent=of_agent, reader=parse_log))
+    durations = _durations(roles)
+    stamps = {path: values(path) for path in _timed(roles, durations)}
+    return [
+        Account(statuses=ended, logs=tuple(printed), phases=took)
+        for ended, printed, took in zip(statuses, logs, _phases(stamps, roles.phases, durations, rows), strict=True)
+    ]
 
 
 def is_status(value: object) -> bool:
@@ -75,19 +93,28 @@ def _durations(roles: Roles) -> tuple[str, ...]:
     return tuple([path for path in roles.paths("duration") if "[" not in path])
 
 
-def _phases(get: Any, between: Sequence[PhaseStamps], durations: Sequence[str]) -> tuple[Phase, ...]:
-    found = []
+def _timed(roles: Roles, durations: Sequence[str]) -> Iterable[str]:
+    """The fields that phases are made of."""
+    return dict.fromkeys((*(path for one in roles.phases for path in (one.start, one.end)), *durations))
+
+
+def _phases(
+    columns: Mapping[str, Column], between: Sequence[PhaseStamps], durations: Sequence[str], rows: int
+) -> list[tuple[Phase, ...]]:
+    """The phases of each row, by the columns of their fields; what has no column has no phase."""
+    found: list[list[Phase]] = [[] for _ in range(rows)]
     for phase in between:
-        start, end = seconds_of(get(phase.start)), seconds_of(get(phase.end))
-        if start is not None and end is not None and end >= start:
-            found.append(Phase(name=phase.name, seconds=round(end - start, 6), field=phase.start))
+        bounds = columns.get(phase.start, ()), columns.get(phase.end, ())
+        for mine, start, end in zip(found, *(map(seconds_of, bound) for bound in bounds), strict=False):
+            if start is not None and end is not None and end >= start:
+                mine.append(Phase(name=phase.name, seconds=round(end - start, 6), field=phase.start))
     for path in durations:
-        value = get(path)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
-            name = path.rpartition(".")[2]
-            unit = 1e3 if _MILLISECONDS.search(name) else 1.0
-            found.append(Phase(name=name, seconds=value / unit, field=path))
-    return tuple(found)
+        name = path.rpartition(".")[2]
+        unit = 1e3 if _MILLISECONDS.search(name) else 1.0
+        for mine, value in zip(found, columns.get(path, ()), strict=False):
+            if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+                mine.append(Phase(name=name, seconds=value / unit, field=path))
+    return list(map(tuple, found))
 
 
 def statuses_of(batch: Batch) -> list[tuple[Status, ...]]:
@@ -121,16 +148,12 @@ def phases_of(batch: Batch) -> list[tuple[Phase, ...]]:
     """The phases of each row of a batch; empty where the run has no stamps in order and no durations."""
     roles = of_run().roles
     durations = _durations(roles)
-    wanted = dict.fromkeys((*(p for one in roles.phases for p in (one.start, one.end)), *durations))
     columns: dict[str, Column] = {
-        path: batch.values((path,)) for path in wanted if path.partition(".")[0] in batch.columns
+        path: batch.values((path,)) for path in _timed(roles, durations) if path.partition(".")[0] in batch.columns
     }
     if not any(map(any_there, columns.values())):
         return []
-    return [
-        _phases(lambda path, place=place: columns[path][place] if path in columns else None, roles.phases, durations)
-        for place in range(len(batch))
-    ]
+    return _phases(columns, roles.phases, durations, len(batch))
 
 
 def whole_seconds(phases: Sequence[Phase]) -> float | None:

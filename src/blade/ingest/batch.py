@@ -131,6 +131,7 @@ class Batch:
         """Of the field table, what these columns can hold."""
         self._parts: dict[str, Column] = {}
         self._raws: dict[str, Column | None] = {}
+        self._wholes: dict[str, Column] = {}
 
     def __len__(self) -> int:
         return len(self.data)
@@ -216,6 +217,12 @@ class Batch:
                     break
         return [None] * len(self) if found is None else found
 
+    def whole(self, name: str) -> Column:
+        """The values of a top-level field that several readers ask for whole, as logs are: decoded once and kept."""
+        if name not in self._wholes:
+            self._wholes[name] = decoded(self.raw(name))
+        return self._wholes[name]
+
     def told(self, path: str) -> Column | None:
         """What the response of each row tells at a path beside its output; None for other paths, and where it has another name."""
         top, _, inside = path.partition(".")
@@ -240,7 +247,10 @@ class Batch:
         if top in _READ:
             values = self._part(path)
             return values if found is None or not any_there(values) else _where_none(found, values)
-        values = decoded(self.columns[top] if found is None else _where_none(found, self.columns[top]))
+        if found is None and top in self._wholes:
+            values = self._wholes[top]
+        else:
+            values = decoded(self.columns[top] if found is None else _where_none(found, self.columns[top]))
         for name in rest:
             values = _inside(values, name)
         return values

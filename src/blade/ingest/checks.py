@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeGuard
 
 from msgspec import Struct
 
-from blade.ingest.fields import of_run
+from blade.ingest.fields import RunFields, of_run
 from blade.ingest.roles.results import results_in
 from blade.model.expected import VerifierCheck
 from blade.model.pattern import pattern_of
@@ -33,6 +33,8 @@ class _Read(Struct, frozen=True):
 
 MOST = 5_000
 """Checks read of one row; a larger set is a log, not a list of criteria."""
+_MOST_KNOWN = 8192
+"""Checks that are kept for the rows that follow."""
 LONGEST_NAME = 200
 LONGEST_WORDS = 4_000
 DEEPEST = 5
@@ -208,7 +210,7 @@ def read_checks(names: Iterable[str], get: Get) -> tuple[VerifierCheck, ...]:
     reward, and last totals such as 6 of 7.
     """
     have = tuple(names)
-    learned = list(_learned(frozenset(have), get))
+    learned = _learned(_shapes_of_run(have, of_run()), get)
     if learned and len(learned) <= MOST:
         return tuple(learned)
     for shape in _shapes(have):
@@ -224,10 +226,23 @@ def tops(shape: ResultShape) -> tuple[str, ...]:
     return tuple(name.partition(".")[0] for name in names)
 
 
-def _learned(have: frozenset[str], get: Get) -> Iterator[VerifierCheck]:
+@lru_cache(maxsize=4096)
+def _shapes_of_run(names: tuple[str, ...], table: RunFields) -> tuple[ResultShape, ...]:
+    """The shapes of the results that rows with these keys hold in this run."""
+    return tuple(shape for shape in table.roles.results if set(names).issuperset(tops(shape)))
+
+
+def _learned(shapes: Sequence[ResultShape], get: Get) -> Sequence[VerifierCheck]:
     """The results in the fields that hold them in this run; of two with one name and verdict, the first."""
+    if len(shapes) == 1 and shapes[0].kind == "map" and not shapes[0].verdict:
+        value = _inside(get, shapes[0].path)
+        if isinstance(value, dict) and len(value) <= MOST and set(map(type, value.values())) == {bool}:
+            return _plain_verdicts(shapes[0].path).of(value)
+    return list(_of_shapes(shapes, get))
+
+
+def _of_shapes(shapes: Sequence[ResultShape], get: Get) -> Iterator[VerifierCheck]:
     seen: set[tuple[str, bool]] = set()
-    shapes = [shape for shape in of_run().roles.results if have.issuperset(tops(shape))]
     groups = {shape.path.rpartition(".")[0] for shape in shapes if shape.kind == "sides"}
     for shape in shapes:
         path = shape.path
@@ -250,9 +265,52 @@ def _learned(have: frozenset[str], get: Get) -> Iterator[VerifierCheck]:
                     yield _without_words(named, passed, path, where)
 
 
-@lru_cache(maxsize=8192)  # the repeats of a task, which stand near each other, have the same
+@lru_cache(maxsize=_MOST_KNOWN)  # the repeats of a task, which stand near each other, have the same
 def _without_words(name: str, passed: bool, path: str, where: str) -> VerifierCheck:
     return VerifierCheck(name=name[:LONGEST_NAME], passed=passed, field=f"{path}.{where}")
+
+
+class _PlainVerdicts:
+    """The checks of maps from names to truth values: the repeats of a task have the same names, and most of them hold."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._held: dict[tuple[str, ...], tuple[VerifierCheck, ...]] = {}
+        self._lost: dict[str, VerifierCheck] = {}
+        self._size = 0
+
+    def of(self, verdicts: Mapping[str, bool]) -> Sequence[VerifierCheck]:
+        """One check a name; rows in which all hold share them."""
+        names = tuple(verdicts)
+        held = self._held.get(names)
+        if held is None:
+            held = self._learn(names)
+        if all(verdicts.values()):
+            return held
+        return [one if passed else self._failed(one) for one, passed in zip(held, verdicts.values(), strict=True)]
+
+    def _learn(self, names: tuple[str, ...]) -> tuple[VerifierCheck, ...]:
+        self._size += len(names)
+        if self._size > _MOST_KNOWN:
+            self._held.clear()
+            self._size = len(names)
+        held = self._held[names] = tuple(
+            [VerifierCheck(name=name[:LONGEST_NAME], passed=True, field=f"{self._path}.{name}") for name in names]
+        )
+        return held
+
+    def _failed(self, one: VerifierCheck) -> VerifierCheck:
+        found = self._lost.get(one.field)
+        if found is None:
+            if len(self._lost) >= _MOST_KNOWN:
+                self._lost.clear()
+            found = self._lost[one.field] = VerifierCheck(name=one.name, passed=False, field=one.field)
+        return found
+
+
+@lru_cache(maxsize=64)
+def _plain_verdicts(path: str) -> _PlainVerdicts:
+    return _PlainVerdicts(path)
 
 
 def _inside(get: Get, path: str) -> object:

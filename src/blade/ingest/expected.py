@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from blade.ingest import cells, checks, fields
+from blade.ingest.batch import decoded
 from blade.ingest.cells import raw_marks
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.roles.calls import as_calls
@@ -32,6 +34,7 @@ _NOT_WORDS = frozenset(
 )
 _QUIET = frozenset(("", "none", "null", "ok", "pass", "passed", "success", "completed", "correct", "true", "yes", "0"))
 """Words that say that nothing is wrong."""
+_LONGEST_QUIET = max(map(len, _QUIET))
 _OF_THE_KEY = ("expected_", "gold_", "reference_", "ground_truth_", "gt_")
 """How names of the key begin: what stands there is no word about a rollout."""
 _GOOD = frozenset(("correct", "match", "resolved", "valid", "success", "passed", "finished", "completed"))
@@ -186,14 +189,45 @@ class KnownDue:
         self._known: dict[tuple[object, ...], Due] = {}
         self._checks: dict[tuple[bytes, ...], tuple[VerifierCheck, ...]] = {}
 
-    def column(self, columns: Mapping[str, Sequence[Any]]) -> list[Due] | None:
-        """As `read_due`, of each row; None when the fields can hold nothing that was due or said."""
+    def column(
+        self, columns: Mapping[str, Sequence[Any]], whole: Callable[[str], Sequence[Any]] | None = None
+    ) -> list[Due] | None:
+        """As `read_due`, of each row; None when the fields can hold nothing that was due or said.
+
+        `whole` gives the values of a field, where a caller shares them with others.
+        """
         names = due_names(tuple(columns))
         if not names:
             return None
+        checked = self.checks(columns)
+        apart = _apart(names, fields.of_run())
+        if apart is None or not self._differ(columns, apart.words):
+            return self._wanted(names, columns, checked)
+        said = _said_in(columns, apart.words, whole or (lambda name: decoded(columns[name])))
+        wanted = self._wanted(apart.others, columns, [()] * len(checked)) if apart.others else None
+        if wanted is None:
+            return [Due(checks=held, said=words) for held, words in zip(checked, said, strict=True)]
+        return [
+            structs.replace(one, checks=held, said=(*words, *one.said)[:MOST_SAID])
+            for one, held, words in zip(wanted, checked, said, strict=True)
+        ]
+
+    def _differ(self, columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> bool:
+        """Whether a field is long, or has another value in most rows, so that no other row has it as well."""
+        return any(
+            max(map(len, filter(None, columns[name])), default=0) > self._LARGEST
+            or len(set(raw_marks(columns[name]))) * 2 > len(columns[name])
+            for name in names
+        )
+
+    def _wanted(
+        self,
+        names: tuple[str, ...],
+        columns: Mapping[str, Sequence[Any]],
+        checked: Sequence[tuple[VerifierCheck, ...]],
+    ) -> list[Due]:
         mine = [columns[name] for name in names]
         read = _read_values(names)
-        checked = self.checks(columns)
         if any(max(map(len, filter(None, columns[name])), default=0) > self._LARGEST for name in read):
             return [_read_some(names, raws, checked[at]) for at, raws in enumerate(zip(*mine, strict=True))]
         if names != self._names:
@@ -250,6 +284,44 @@ def _read_values_of(names: tuple[str, ...], table: fields.RunFields) -> frozense
     return frozenset(name for name in names if name in read or name in checked)
 
 
+class _Apart(msgspec.Struct, frozen=True):
+    """Of `due_names`: the fields in which a verifier speaks and no more, and those that tell the rest of what was due."""
+
+    words: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def _apart(names: tuple[str, ...], table: fields.RunFields) -> _Apart | None:
+    """None where a field of words tells something else as well."""
+    plan = _plan_of(names, table)
+    if plan is None or not plan.words or not set(names).isdisjoint(_EVALUATIONS):
+        return None
+    paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script, *plan.extracted, *plan.records)
+    told = {*map(_top, paths), *plan.accounts}
+    if not told.isdisjoint(plan.words):
+        return None
+    return _Apart(plan.words, tuple(name for name in names if name in told))
+
+
+def _said_in(
+    columns: Mapping[str, Sequence[Any]], names: tuple[str, ...], whole: Callable[[str], Sequence[Any]]
+) -> list[tuple[VerifierText, ...]]:
+    """The verifier's words in each row, as `_all_said` orders them."""
+    found: list[list[VerifierText]] = [[] for _ in columns[names[0]]]
+    listed: list[list[VerifierText]] = [[] for _ in found]
+    for name in names:
+        raws = columns[name]
+        if max(map(len, filter(None, raws)), default=0) > LARGEST_ACCOUNT:
+            values = [None if raw is None or len(raw) > LARGEST_ACCOUNT else decode_any(raw) for raw in raws]
+        else:
+            values = whole(name)
+        for at, value in enumerate(values):
+            if value is not None:
+                (listed if isinstance(value, list) else found)[at] += _words(name, value, 0)
+    return [tuple([*mine, *last][:MOST_SAID]) for mine, last in zip(found, listed, strict=True)]
+
+
 def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
     found = first_value(row, paths)
     said = found if isinstance(found, list) else []
@@ -296,7 +368,19 @@ def checks_of(row: Row) -> tuple[VerifierCheck, ...]:
 
 
 def _checks(row: Row) -> tuple[VerifierCheck, ...]:
-    return checks.read_checks(row, cache(lambda name: _small(row, name)))
+    return checks.read_checks(row, _SmallFields(row).__getitem__)
+
+
+class _SmallFields(dict[str, object]):
+    """The values of fields of a row that are small enough to be an account, each decoded once."""
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+
+    def __missing__(self, name: str) -> object:
+        raw = self._row.get(name)
+        found = self[name] = decode_any(raw) if raw is not None and len(raw) <= LARGEST_ACCOUNT * 4 else None
+        return found
 
 
 def first_value(row: Mapping[str, bytes | msgspec.Raw], paths: tuple[str, ...]) -> Any:
@@ -311,11 +395,6 @@ def first_value(row: Mapping[str, bytes | msgspec.Raw], paths: tuple[str, ...]) 
             shape = next((one for one in fields.of_run().roles.calls if one.path == path), None)
             return found if shape is None else as_calls(found, shape)
     return None
-
-
-def _small(row: Row, name: str) -> object:
-    raw = row.get(name)
-    return decode_any(raw) if raw is not None and len(raw) <= LARGEST_ACCOUNT * 4 else None
 
 
 def _calls(row: Row, paths: tuple[str, ...]) -> tuple[DueCall, ...] | None:
@@ -489,7 +568,8 @@ def _tells_there(path: str, name: str) -> bool:
 
 def _words(path: str, value: object, depth: int) -> Iterator[VerifierText]:
     if isinstance(value, str):
-        if value.strip().lower() not in _QUIET and not _is_only_a_flag(path):
+        short = value.strip()
+        if (len(short) > _LONGEST_QUIET or short.lower() not in _QUIET) and not _is_only_a_flag(path):
             yield VerifierText(field=path, text=value[-LONGEST_SAID:])
     elif isinstance(value, bool | int | float):
         if _is_alarm(path.rpartition(".")[2].lower(), value):
@@ -502,6 +582,7 @@ def _words(path: str, value: object, depth: int) -> Iterator[VerifierText]:
             yield from _words(f"{path}.{name}", item, depth + 1)
 
 
+@lru_cache(maxsize=1024)
 def _is_only_a_flag(path: str) -> bool:
     """Whether a field's name speaks of harm or of a part of the verdict, and of nothing else: a text there is no word of it."""
     name = path.rpartition(".")[2].lower()

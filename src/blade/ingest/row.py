@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from blade.ingest import cells, verdict
-from blade.ingest.account import account_of, holds_account, phases_of, statuses_of, whole_seconds
+from blade.ingest.account import accounts_of, holds_account, phases_of, statuses_of, whole_seconds
 from blade.ingest.batch import REQUEST, RESPONSE, Batch
 from blade.ingest.cells import Column, Memo, any_there, raw_marks
 from blade.ingest.decode import decode_any
@@ -24,7 +24,6 @@ from blade.ingest.fingerprints import (
 )
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.mapping import reward_of
-from blade.ingest.roles.paths import at
 from blade.ingest.roles.results import verdict_of
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
@@ -80,6 +79,7 @@ class RowReader:
         self.tools: dict[str, int] = {}
         self.check_names: dict[str, int] = {}
         self.settings = SettingsSeen()
+        self._check_numbers: dict[tuple[str, ...], list[int]] = {}
         self._prompt = Memo(prompt_fingerprint)
         self._request = Memo(request_fingerprint)
         self._key = Memo(key_fingerprint)
@@ -126,7 +126,7 @@ class RowReader:
         }
         if self.role in ("inputs", "dataset"):
             return found, odd
-        due = self._due.column(batch.columns) if self.detect is not None else None
+        due = self._due.column(batch.columns, batch.whole) if self.detect is not None else None
         found |= _rewards(batch, odd) | _spent(batch) | _how_it_went(batch) | _answers(batch) | self._checks(batch, due)
         if "phases" in found:
             pairs = zip(found["seconds"], found["phases"], strict=True)
@@ -161,9 +161,15 @@ class RowReader:
     def _told(self, due: Due) -> tuple[list[int] | None, int | None, int | None]:
         if not due.checks:
             return None, None, None
-        names = self.check_names
-        numbers = [names.setdefault(one.name, len(names)) << 1 | one.passed for one in _kept(due.checks)]
-        return numbers, due.met, due.asked
+        kept = _kept(due.checks)
+        names = tuple([one.name for one in kept])
+        numbers = self._check_numbers.get(names)
+        if numbers is None:
+            if len(self._check_numbers) >= _MOST_KEYS:
+                self._check_numbers.clear()
+            known = self.check_names
+            numbers = self._check_numbers[names] = [known.setdefault(name, len(known)) << 1 for name in names]
+        return [number | one.passed for number, one in zip(numbers, kept, strict=True)], due.met, due.asked
 
     def _identity(self, batch: Batch, odd: Odd) -> Columns:
         paths = batch.paths
@@ -260,7 +266,7 @@ class RowReader:
         due: Sequence[Due] | None,
         sources: Sequence[RowSource],
     ) -> list[Rollout]:
-        toolsets = self._toolset.column(batch.tools)
+        toolsets, accounts = self._toolset.column(batch.tools), _Accounts(batch)
         ids, indexes, repeats = found["id"], found["index"], found["repeat"]
         kept = zip(*(found[name] for name in LIGHT), strict=True)
         return [
@@ -278,7 +284,7 @@ class RowReader:
                 features=walked.features[place],
                 steps=walked.steps[place],
                 due=NOTHING_DUE if due is None else due[place],
-                origin=_Origin(self._asked, self._given, batch, place),
+                origin=_Origin(self._asked, self._given, accounts, batch, place),
                 offered=(toolsets[place] or NO_TOOLS).offered,
             )
             for place, (outcome, reward, answer, expected, stop, tokens, seconds) in enumerate(kept)
@@ -305,11 +311,26 @@ def _note_seen(checked: Sequence[Detection], found: Columns) -> None:
     found["signs"] = [seen.signs for seen in checked]
 
 
+class _Accounts:
+    """The accounts of a batch, made together when the first is asked for."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._known: Sequence[Account] | None = None
+
+    def of(self, place: int) -> Account:
+        if self._known is None:
+            there = holds_account(self._batch.columns)
+            self._known = accounts_of(self._batch) if there else [NO_ACCOUNT] * len(self._batch)
+        return self._known[place]
+
+
 class _Origin(msgspec.Struct, frozen=True, gc=False):
     """A row of a batch."""
 
     asked: Memo[tuple[Step, ...]]
     given: Memo[tuple[Step, ...]]
+    accounts: _Accounts
     batch: Batch
     place: int
 
@@ -332,12 +353,7 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
 
     def account(self) -> Account:
-        return account_of(self, value_at=self._at) if holds_account(self.batch.columns) else NO_ACCOUNT
-
-    def _at(self, path: str) -> Any:
-        """The value at a path; the response, which is most of a row, is not decoded again for what it tells of its end."""
-        told = self.batch.told(path)
-        return told[self.place] if told is not None else at(self, path)
+        return self.accounts.of(self.place)
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:

@@ -172,10 +172,11 @@ def differences(name: str, values: Sequence[tuple[Difference, ...]]) -> pl.Serie
 
 
 def _structs(name: str, values: Sequence[tuple[msgspec.Struct, ...]], dtype: pl.Struct) -> pl.Series:
-    different = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    different: dict[tuple[msgspec.Struct, ...], int] = {}
+    places = [different.setdefault(value, len(different)) for value in values]
     texts = [msgspec.json.encode(value).decode() if value else None for value in different]
     made = pl.Series(name, texts, pl.String).str.json_decode(pl.List(dtype))
-    return made.gather(pl.Series([different[value] for value in values], dtype=pl.UInt32))
+    return made.gather(pl.Series(places, dtype=pl.UInt32))
 
 
 _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {

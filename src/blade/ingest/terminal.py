@@ -21,12 +21,14 @@ _CONTROL = re.compile(
     re.VERBOSE,
 )
 """Each branch begins with a character of its own, so that `re` looks for those two and tries nothing elsewhere."""
+_COLORS = re.compile(r"\x1b\[(?:[0-?]*[ -/]*[@-~])?")
+"""What those branches match where each escape begins with a bracket."""
 _OTHER_ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[()*+][0-9A-Za-z]|\x1b[0-9=>A-Z](?<!\x1bP)"
 )
 """What is no cursor movement: titles, links, character sets, modes of the keyboard."""
 _REST = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_WITHOUT_REST = {code: None for code in range(0x80) if _REST.match(chr(code))}
+_ASCII_REST = bytes(code for code in range(0x80) if _REST.match(chr(code)))
 
 FEWEST_FULL_LINES = 3
 """Lines of one length, the longest, that show a capture to be wrapped there: two may be as long by chance."""
@@ -36,15 +38,17 @@ _MOST_LINES_OF_A_VALUE = 20_000
 
 def plain_text(raw: str) -> str:
     """What is left on the screen: escapes are gone, and of a line that was written over, the last state is kept."""
-    text = raw.replace("\r\n", "\n")
-    if "\x1b" in text or "\x9b" in text:
+    text = raw.replace("\r\n", "\n") if "\r" in raw else raw
+    if "\x9b" not in text and text.count("\x1b") == text.count("\x1b["):
+        text = _COLORS.sub("", text)  # what most texts have, and nothing else: a third of the time
+    else:
         text = _CONTROL.sub("", text)
     if "\x08" in text:
         text = "\n".join(_backspaced(line) for line in text.split("\n"))
     if "\r" in text:
         text = "\n".join(_last_state(line) for line in text.split("\n"))
-    # A tenth of the time, and in other texts ten times as long.
-    return text.translate(_WITHOUT_REST) if text.isascii() else _REST.sub("", text)
+    # As bytes it takes a hundredth of the time.
+    return text.encode().translate(None, _ASCII_REST).decode() if text.isascii() else _REST.sub("", text)
 
 
 def _backspaced(line: str) -> str:

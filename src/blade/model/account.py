@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 from msgspec import Struct
 
 from blade.model.log import NOTHING_LOGGED, Log
+from blade.model.made_once import made_once
 
 
 class Status(Struct, frozen=True, gc=False, kw_only=True):
@@ -32,7 +32,7 @@ class LogText(Struct, frozen=True, kw_only=True, dict=True):
     """The agent's own terminal or program printed it, not the grader."""
     reader: Callable[[str], Log] = _reads_nothing
 
-    @cached_property
+    @made_once
     def parsed(self) -> Log:
         """What happened according to the text; read when it is first asked for, since most rollouts never need it."""
         return self.reader(self.text)

@@ -108,10 +108,12 @@ def named_alone(failed: Sequence[Difference]) -> str:
 
 def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
     """Tests or criteria fail: one of several, some, or all, by the grader's account or by its log."""
+    if not evidence.judged or (evidence.checks_asked and _how_many(*_numbers(evidence, (), 0)) != how_many):
+        return None  # the numbers tell, and nothing is opened for it
     named = evidence.all_of(Differs.CHECK)
     logged = tuple(evidence.of("log:test-failed", "log:test-error"))
     failed, asked = _numbers(evidence, named, len(logged))
-    if not failed or not evidence.judged:
+    if not failed:
         return None
     if _how_many(failed, asked) != how_many:
         return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from msgspec import Struct, field
 
 from blade.model.attribution import Confidence, Responsible
 from blade.model.finding import Difference, Differs, Sign
+from blade.model.made_once import made_once
 
 ENOUGH = 5
 """Rollouts of a run below which the absence of something in one of them is no contrast: it may be how the run records."""
@@ -138,24 +139,24 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
         """The row has a trajectory, and the agent neither said nor called anything in it."""
         return self.steps is not None and not self.calls and not self.agent_chars
 
-    @cached_property
+    @made_once
     def _kinds(self) -> frozenset[str]:
         """The kinds of its signs: most modes ask for some that are not there."""
         return frozenset([sign.kind for sign in self.signs])
 
-    @cached_property
+    @made_once
     def _differing(self) -> Mapping[str, tuple[Difference, ...]]:
         found: dict[str, tuple[Difference, ...]] = {}
         for one in self.differs:
             found[one.kind] = (*found.get(one.kind, ()), one)
         return found
 
-    @cached_property
+    @made_once
     def opened(self) -> list[tuple[str, ...]]:
         """The kinds of signs and differences that were asked for and are there, in the order of asking."""
         return []
 
-    @cached_property
+    @made_once
     def shape(self) -> Hashable:
         """What modes can know of it, and of others by their number, before they open a sign or a difference."""
         return (

@@ -20,6 +20,7 @@ MOST_EVENTS = 6
 MOST_AGENT_EVENTS = 4
 MOST_FRAMES = 3
 _ORDINARY = ("test-passed", "test-skipped", "summary")
+_OF_TESTS = frozenset((*_ORDINARY, *FAILING))
 _STOPPING = (
     "collection-error",
     "install-failed",
@@ -49,7 +50,7 @@ def log_events(view: RolloutView) -> Iterator[Sign]:
 
 
 def _others(logs: Iterable[LogText]) -> list[tuple[LogText, LogEvent]]:
-    found = [(log, event) for log in logs for event in log.parsed.events if event.kind not in (*_ORDINARY, *FAILING)]
+    found = [(log, event) for log in logs for event in log.parsed.events if event.kind not in _OF_TESTS]
     return sorted(found, key=lambda pair: pair[1].kind not in _STOPPING)
 
 
@@ -99,14 +100,16 @@ def _session(view: RolloutView) -> Iterator[Sign]:
 
 
 def _not_started(view: RolloutView) -> Iterator[Sign]:
+    if view.rollout.due.checks:
+        return
     for log in view.grader_logs:
         broken = next((event for event in log.parsed.events if event.kind not in _ORDINARY), None)
         says_so = broken is not None or _runner.search(log.text)
-        if says_so and not log.parsed.truncated_start and not view.rollout.due.checks:
+        if says_so and not log.parsed.truncated_start:
             words = line_of(log, broken) if broken is not None else _last_line(log.text)
             yield sign("log:not-started", quote=words, field=log.field)
             return
 
 
 def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "")
+    return text.rstrip().rpartition("\n")[2].strip()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import re2
@@ -140,7 +140,7 @@ def _in_order(events: list[LogEvent]) -> list[LogEvent]:
     """By line; what a test was failed with is not told again as an exception."""
     reasons = {event.line for event in events if event.kind in ("test-failed", "test-error", "collection-error")}
     once = [event for event in events if event.kind != "exception" or event.line not in reasons]
-    return sorted(once, key=lambda event: event.line)
+    return sorted(once, key=attrgetter("line"))
 
 
 def _total(found: Gathered, events: list[LogEvent]) -> Counts:
@@ -158,10 +158,10 @@ def _total(found: Gathered, events: list[LogEvent]) -> Counts:
 
 
 def _counted(verdicts: dict[str, EventKind]) -> Counts:
-    kinds = Counter(verdicts.values())
+    kinds = list(verdicts.values())
     return Counts(
-        passed=kinds["test-passed"],
-        failed=kinds["test-failed"],
-        errors=kinds["test-error"] + kinds["collection-error"],
-        skipped=kinds["test-skipped"],
+        passed=kinds.count("test-passed"),
+        failed=kinds.count("test-failed"),
+        errors=kinds.count("test-error") + kinds.count("collection-error"),
+        skipped=kinds.count("test-skipped"),
     )

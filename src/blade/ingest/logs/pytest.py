@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from blade.ingest.logs.compared import NEITHER, Values, compared
 from blade.ingest.logs.frame import frame_at
@@ -35,6 +36,12 @@ _VERDICTS: dict[str, EventKind] = {
 }
 _HEADS = frozenset("=n0123456789PFESX[!cgI")
 """How lines begin that say something anywhere: most lines of a log begin otherwise."""
+_BEGINS = pattern_of(
+    r"\n(?:=|no tests ran|\d+ (?:pass|fail|skip|desel|xfail|xpass|error|warn|rerun)"
+    r"|\[gw|PASSED |FAILED |ERROR|SKIPPED |XFAIL |XPASS |collect|gw0 |!!|INTERNALERROR|ImportError )"
+)
+"""How they begin more exactly, after the line before."""
+_SECTIONS = ("= FAILURES =", "= ERRORS =")
 _VERBOSE = pattern_of(r"(.*) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?: \([^)]*\))?(?: +\[ *\d+%\])?$")
 _WORKER = pattern_of(r"\[gw\d+\] \[ *\d+%\] (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S.*?)\s*$")
 _SUMMARY = pattern_of(r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S.*)$")
@@ -53,13 +60,34 @@ _FIXTURE = pattern_of(r"ERROR at (?:setup|teardown) of (.+)")
 def parse(text: PrintedText, found: Gathered) -> None:
     """Every session of the text, in order."""
     session = _Session(found, headed=False)
-    for place, line in enumerate(text.lines, start=1):
+    for place, line in _telling(text):
         if line[:1] == "=" and "= test session starts =" in line:
             session.close()
             session = _Session(found, headed=True)
         elif line[:1] in _HEADS or session.in_failures or "::" in line:
             session.read(place, line)
     session.close()
+
+
+def _telling(text: PrintedText) -> Iterable[tuple[int, str]]:
+    """The lines that may say anything, by how they begin, with their numbers; all, where failures are told in sections."""
+    if any(heading in text.plain for heading in _SECTIONS):
+        return enumerate(text.lines, start=1)
+    plain, number, counted, found = text.plain, 1, 0, []
+    begun = [match.start() + 1 for match in _BEGINS.finditer(plain)]
+    for start in sorted({*begun, *_lines_with(plain, "::"), 0}):
+        number += plain.count("\n", counted, start)
+        counted = start
+        found.append((number, text.lines[number - 1]))
+    return found
+
+
+def _lines_with(plain: str, needle: str) -> Iterator[int]:
+    """Where the lines begin that hold a string."""
+    place = plain.find(needle)
+    while place != -1:
+        yield plain.rfind("\n", 0, place) + 1
+        place = plain.find(needle, place + len(needle))
 
 
 class _Session:
@@ -100,7 +128,7 @@ class _Session:
     def _bordered(self, place: int, line: str) -> None:
         if line[0] == "=":
             self.in_summary = "= short test summary info =" in line
-            self.in_failures = "= FAILURES =" in line or "= ERRORS =" in line
+            self.in_failures = any(heading in line for heading in _SECTIONS)
         if match := _CLOSING.match(line):
             self.closing = place, line, _counted(match[2], self.collected)
             self.headed = self.headed or not match[1]  # without a border pytest was told to be quiet: no header either

@@ -37,13 +37,15 @@ class PrintedText:
 
     def numbers_with(self, needle: str) -> Iterator[int]:
         """The numbers of the lines, from 1, that hold a string."""
-        place = self.plain.find(needle)
+        plain = self.plain
+        number, counted, place = 1, 0, plain.find(needle)
         while place != -1:
-            number = self.number_at(place)
+            number += plain.count("\n", counted, place)
             yield number
-            if number >= len(self._starts):
+            counted = plain.find("\n", place)
+            if counted == -1:
                 return
-            place = self.plain.find(needle, self._starts[number])
+            place = plain.find(needle, counted + 1)
 
 
 class Draft(Struct, kw_only=True):

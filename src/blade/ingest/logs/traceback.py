@@ -25,17 +25,23 @@ def parse(text: PrintedText, found: Gathered) -> None:
         said = text.plain.strip()
         found.add(NAME, "exception", text.number_at(text.plain.find(said)), said, alone[1])
         return
+    lines = text.lines
     frame: re.Match[str] | None = None
-    depth = since = 0
-    for place, line in enumerate(text.lines, start=1):
-        if 'File "' in line and (match := _FRAME.match(line)):
-            frame, depth, since = match, len(match[1]), place
-        elif frame is not None:
-            if place - since > _MOST_LINES_OF_A_FRAME:
-                frame = None
-            elif line[:depth].strip(" E|\t") and (raised := _RAISED.match(line)):
-                message = line.removeprefix("E  ").strip(" |")
-                found.add(NAME, "exception", place, message, raised[1], frame=frame_at(frame[2], frame[3], frame[4]))
-                frame = None
-            elif line[:depth].strip(" E|\t") and not line.lstrip().startswith("[Previous line"):
-                frame = None
+    depth = since = place = 0
+    for first in text.numbers_with('File "'):
+        place = max(place, first)
+        while place <= len(lines) and (place == first or frame is not None):
+            line = lines[place - 1]
+            if 'File "' in line and (match := _FRAME.match(line)):
+                frame, depth, since = match, len(match[1]), place
+            elif frame is not None:
+                if place - since > _MOST_LINES_OF_A_FRAME:
+                    frame = None
+                elif line[:depth].strip(" E|\t") and (raised := _RAISED.match(line)):
+                    message = line.removeprefix("E  ").strip(" |")
+                    where = frame_at(frame[2], frame[3], frame[4])
+                    found.add(NAME, "exception", place, message, raised[1], frame=where)
+                    frame = None
+                elif line[:depth].strip(" E|\t") and not line.lstrip().startswith("[Previous line"):
+                    frame = None
+            place += 1

@@ -62,9 +62,9 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
     if false is not None and evidence.judged and not evidence.run.kind_passes.get(false.kind, 0):
         told = f"`{false.subject}` is false; no pass of this run holds a false equation"
         return Candidate(confidence=Confidence.LIKELY, subject="a false equation", signs=(false,), contrast=told)
+    if not evidence.judged or not evidence.answer or not evidence.expects_answer:
+        return None
     named = evidence.difference(Differs.CHECK)
     if named is not None or evidence.sign("log:test-failed") is not None:
-        return None
-    if not evidence.judged or not evidence.answer or not evidence.expects_answer:
         return None
     return Candidate(confidence=Confidence.LIKELY, contrast="an answer was taken from the output and rejected")

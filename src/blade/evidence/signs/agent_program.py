@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from blade.evidence.differences import limit_word
-from blade.evidence.signs.view import RolloutView, line_of, may_hold, sign
+from blade.evidence.signs.view import RolloutView, in_closing, line_of, sign
 from blade.model.finding import Sign
 
 TAIL = 4_000
@@ -24,7 +24,7 @@ _api_error = re.compile(
     r"|Error code: \d{3}\b|Error: (?:[45]\d\d|Request timed out)|(?:HTTP )?(?:401|403|429|5\d\d)\b.{0,40}(?:error|unavailable|overloaded|limit))",
     re.IGNORECASE,
 )
-_may_be_trouble = may_hold("error|failed|unavailable|overloaded|limit")
+_may_be_trouble = in_closing("error|failed|unavailable|overloaded|limit")
 _not_found = re.compile(
     r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$"
     r"|^(?:/\w+)*/?(?:ba|da|z|k)?sh: (?:line \d+: |\d+: )?(?P<path>/[\w./@-]+): No such file or directory\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
@@ -75,9 +75,9 @@ def _thought(view: RolloutView) -> bool:
 def _model(view: RolloutView) -> Iterator[Sign]:
     """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
     last = view.last
-    words = last.text if last is not None and len(last.text) <= SHORT else ""
-    if last is None or not words or not _may_be_trouble(words) or not _api_error.match(words):
+    if last is None or len(last.text) > SHORT or not _may_be_trouble(view) or not _api_error.match(last.text):
         return
+    words = last.text
     alone = not view.features.calls or view.session.get("duration_api_ms") == 0
     if not view.passed:
         yield sign("agent:api-error", words, words, "text", last.index)

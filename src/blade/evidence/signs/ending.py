@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from blade.evidence.signs.claims import sentence_with
-from blade.evidence.signs.view import RolloutView, may_hold, sign, words_of
+from blade.evidence.signs.view import OPENING, RolloutView, in_closing, in_opening, sign, words_of
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 from blade.model.tools import is_deep
@@ -24,8 +24,6 @@ from blade.model.tools import is_deep
 FEW_CALLS = 5
 """Calls before a refusal: who has worked on a task for longer gave up on it."""
 _QUOTES = tuple("\"'\u201c\u2018`")
-OPENING = 300
-"""Characters at the start of a message in which a refusal stands: it opens with it."""
 _ENDING_TOOLS = frozenset(
     [
         "submit",
@@ -83,13 +81,12 @@ _BYE = re.compile(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit
 _LABEL = re.compile(r"[*#>_ ]*([A-Za-z]{3,12}(?: [A-Za-z]{2,12})?):|#{3,}(?= )")
 """What a line that states the answer begins with, where answers are written under a label."""
 _ITEM = re.compile(r"\"status\"\s*:|\"state\"\s*:|\"completed?\"\s*:|\"done\"\s*:")
-_NAMES_OF_A_STATE = ('"status"', '"state"', '"complete', '"done"')
 _OPEN = ("pending", "in_progress", "in progress", "todo", "open", "not_started", "not started", "doing", "blocked")
 _DONE = ("completed", "complete", "done", "cancelled", "canceled", "finished", "skipped")
 
 
-_may_refuse = may_hold(_REFUSES.pattern)
-_may_be_unable = may_hold(_INABILITY.pattern)
+_may_refuse = in_opening(_REFUSES.pattern)
+_may_be_unable = in_closing(_INABILITY.pattern)
 
 
 def ending(view: RolloutView) -> Iterator[Sign]:
@@ -156,12 +153,12 @@ def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
         offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not view.claim)
         yield sign("ends:question", "offer" if offers else "", asked, "text", last.index)
     opening = text[:OPENING] if view.features.calls <= FEW_CALLS else ""
-    found = _refusal(opening) if opening and _may_refuse(opening) else None
+    found = _refusal(opening) if opening and _may_refuse(view) else None
     if found and not view.claim:
         yield sign("ends:refusal", "", sentence_with(text, found.start()), "text", last.index)
     if not view.features.calls and not found:
         return  # advice alone, as it was asked for
-    for found in _INABILITY.finditer(view.closing if _may_be_unable(view.closing) else ""):
+    for found in _INABILITY.finditer(view.closing if _may_be_unable(view) else ""):
         if _DENIES.search(found[0]):
             start = len(text) - len(view.closing) + found.start()
             yield sign("ends:gave-up", "", sentence_with(text, start), "text", last.index)
@@ -180,7 +177,7 @@ def _todos(view: RolloutView) -> Iterator[Sign]:
     """An item of the last to-do list that is not done."""
     for call in reversed(view.calls):
         arguments = call.arguments or ""
-        if not any(name in arguments for name in _NAMES_OF_A_STATE) or not _ITEM.search(arguments):
+        if not _names_a_state(arguments) or not _ITEM.search(arguments):
             continue
         items = _items(arguments)
         if items is not None:
@@ -189,6 +186,11 @@ def _todos(view: RolloutView) -> Iterator[Sign]:
                 quote = unfinished[0] if unfinished[0] in arguments else ""
                 yield sign("ends:open-todos", unfinished[0], quote, "arguments", call.index)
             return
+
+
+def _names_a_state(arguments: str) -> bool:
+    """Whether one of the names may be there: to look for them takes a tenth of the time."""
+    return '"status"' in arguments or '"state"' in arguments or '"complete' in arguments or '"done"' in arguments
 
 
 def _items(arguments: str) -> list[tuple[str, str]] | None:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.differences import limits_of
 from blade.evidence.identities import form_of, is_named, other_identity
 from blade.evidence.provenance import is_name
 from blade.evidence.quotes import telling_sentence
+from blade.evidence.signs.view import may_hold
 from blade.evidence.simulated_user import facts, hung_up, withheld
 from blade.model.finding import Sign
 from blade.model.pattern import pattern_of
@@ -36,6 +38,7 @@ _ASKS_WHO = pattern_of(
     re.IGNORECASE,
 )
 """How an agent asks who the user is."""
+_may_ask_who = may_hold("user|customer|account|member|profile|login|mail")
 _ENDS = pattern_of(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit)>|\[(?:STOP|END|EXIT|DONE|QUIT)\]")
 """Tokens with which simulated users end a talk."""
 _ACCEPTS_TRANSFER = pattern_of(r"\btransfer|\bhuman\b|representative|supervisor", re.IGNORECASE)
@@ -43,6 +46,7 @@ _ORDERS = pattern_of(r"\b(?:go ahead|proceed|i confirm)\b", re.IGNORECASE)
 _CLAUSE = pattern_of(r"[^.,;!?]+")
 
 
+@lru_cache(maxsize=1024)
 def is_transfer(tool: str) -> bool:
     """Whether a tool hands the user over to a person."""
     return _HANDS_OVER.search(tool) is not None and _TO_A_PERSON.search(tool) is not None
@@ -81,13 +85,17 @@ def _withheld(walk: AlignedTrajectory) -> Iterator[Sign]:
         )
         return
     who = {fact.lower(): fact for fact in facts(walk.due.script) if form_of(fact)}
-    asked = next((step for step in walk.steps if _is_said(step, "agent") and _ASKS_WHO.search(step.text)), None)
-    if asked is None or not who or is_named(walk.steps, who) or is_named(walk.rollout.prompt, who):
+    asked = next((step for step in walk.steps if _is_said(step, "agent") and _asks_who(step.text)), None) if who else None
+    if asked is None or is_named(walk.steps, who) or is_named(walk.rollout.prompt, who):
         return
     reply = next((step for step in walk.steps if step.index > asked.index and _is_said(step, "user")), None)
     if reply is not None and not any(map(form_of, facts(reply.text))):
         quote = telling_sentence(reply.text, ("have", "remember", "id"))
         yield _said("user:withheld", next(iter(who.values()))[:LONGEST_SUBJECT], reply.index, quote)
+
+
+def _asks_who(text: str) -> bool:
+    return _may_ask_who(text) and _ASKS_WHO.search(text) is not None
 
 
 def _reply_to(walk: AlignedTrajectory, subject: str, phrase: str) -> Sign:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from blade.evidence.differences import limit_word
 from blade.evidence.signs.view import RolloutView, in_closing, line_of, sign
 from blade.model.finding import Sign
+from blade.model.rollout import Step
 
 TAIL = 4_000
 """Characters at the end of a terminal in which a program's last words stand: a trace of Node.js or Python and a prompt."""
@@ -51,7 +52,8 @@ _others_time = re.compile(r"test|grad|verif|setup|build|environment|install|star
 
 def agent_program(view: RolloutView) -> Iterator[Sign]:
     """What became of the agent's program."""
-    yield from _model(view)
+    if view.last is not None and len(view.last.text) <= SHORT and _may_be_trouble(view):
+        yield from _model(view, view.last)
     if view.rollout.features is None:
         if not view.passed and not any(log.text.strip() for log in view.agent_logs):
             yield sign("agent:no-output", "no trajectory")
@@ -59,7 +61,8 @@ def agent_program(view: RolloutView) -> Iterator[Sign]:
         yield sign("agent:no-output")
     if view.passed:
         return
-    yield from _cut(view)
+    if view.account.statuses:
+        yield from _cut(view)
     if not view.features.calls and not view.features.agent_messages:
         yield from _start(view)
         if not view.steps:
@@ -72,12 +75,11 @@ def _thought(view: RolloutView) -> bool:
     return any(step.party == "agent" and step.text.strip() for step in view.steps)
 
 
-def _model(view: RolloutView) -> Iterator[Sign]:
+def _model(view: RolloutView, last: Step) -> Iterator[Sign]:
     """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
-    last = view.last
-    if last is None or len(last.text) > SHORT or not _may_be_trouble(view) or not _api_error.match(last.text):
-        return
     words = last.text
+    if not _api_error.match(words):
+        return
     alone = not view.features.calls or view.session.get("duration_api_ms") == 0
     if not view.passed:
         yield sign("agent:api-error", words, words, "text", last.index)

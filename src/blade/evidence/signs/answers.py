@@ -40,17 +40,19 @@ def answer_signs(rollout: Rollout) -> Iterator[Sign]:
             if rollout.outcome is Outcome.FAILED
             else _passing(rollout, rollout.due.answer)
         )
-    yield from _work(rollout)
+    found = _work(rollout)
+    if found is not None:
+        yield found
 
 
 def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
     text = final_text(rollout.steps)
     got = _produced(rollout, text)
-    cut = [limit for limit in limits_of(rollout, rollout.due) if limit.name == "tokens"]
-    if cut:
+    limits = limits_of(rollout, rollout.due) if rollout.stop or rollout.due.said else ()
+    if cut := [limit for limit in limits if limit.name == "tokens"]:
         stop = rollout.stop or "" if cut[0].detail == "stop" else ""
         yield Sign(kind="answer:truncated", subject=(stop or cut[0].detail)[:LONGEST])
-    if len({value_of(box) for box in boxed(text[-2 * SHORT :])}) > 1:
+    if "\\boxed{" in text and len({value_of(box) for box in boxed(text[-2 * SHORT :])}) > 1:
         yield _sign(rollout, "answer:several", boxed(text)[-1], key, text)
     states_key = compare_final(text, key) is AnswerMatch.NOT_EXTRACTED
     if states_key and rollout.due.extracts and (not got or kind_of(got, key) not in _EQUAL):
@@ -109,15 +111,15 @@ def _field_of(row: Mapping[str, object], value: str) -> str:
     return ""
 
 
-def _work(rollout: Rollout) -> Iterator[Sign]:
+def _work(rollout: Rollout) -> Sign | None:
     """The first false equation of a solution that was written without tools and without a talk."""
     features = rollout.features
     if features is None or features.calls or features.user_messages:
-        return
+        return None
     for step in rollout.steps or ():
         if step.kind == "message" and step.party == "agent" and (found := first_false(step.text)) is not None:
-            yield _of_line(step, found.line, f"{found.left.strip()} = {found.right.strip()}")
-            return
+            return _of_line(step, found.line, f"{found.left.strip()} = {found.right.strip()}")
+    return None
 
 
 def _of_line(step: Step, line: str, equation: str) -> Sign:

@@ -120,7 +120,8 @@ FEWEST_CALLS_OF_A_LIST = 2
 
 
 def _last_line(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2]
+    text = text.rstrip()
+    return text[text.rfind("\n") + 1 :]
 
 
 def _message(view: RolloutView, last: Step) -> Iterator[Sign]:
@@ -128,8 +129,14 @@ def _message(view: RolloutView, last: Step) -> Iterator[Sign]:
         yield from _call_as_text(view, last)
     if last.kind == "refusal":
         yield sign("ends:refusal", "", last.text, "text", last.index)
-    elif view.features.user_messages == 0:
+    elif view.features.user_messages == 0 and _may_conclude(view, last):
         yield from _conclusion(view, last)
+
+
+def _may_conclude(view: RolloutView, last: Step) -> bool:
+    """Whether the last message may ask, decline, give up or claim anything: most short answers do nothing of it."""
+    asks = "?" in last.text[-OPENING:]
+    return asks or bool(view.opening_holds) or (view.features.calls > 0 and bool(view.closing_holds))
 
 
 def _call_as_text(view: RolloutView, last: Step) -> Iterator[Sign]:

@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from blade.evidence.signs.view import LONGEST_LINE, RolloutView, may_hold, runs_commands, sign
+from blade.evidence.presence import may_hold
+from blade.evidence.signs.view import LONGEST_LINE, RolloutView, runs_commands, sign
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 

@@ -16,9 +16,9 @@ from functools import lru_cache
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.differences import limits_of
 from blade.evidence.identities import form_of, is_named, other_identity
+from blade.evidence.presence import may_hold
 from blade.evidence.provenance import is_name
 from blade.evidence.quotes import telling_sentence
-from blade.evidence.signs.view import may_hold
 from blade.evidence.simulated_user import facts, hung_up, withheld
 from blade.model.finding import Sign
 from blade.model.pattern import pattern_of

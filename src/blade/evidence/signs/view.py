@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-import re2
-
+from blade.evidence.presence import search_of
 from blade.evidence.signs.claims import CLAIMS, success_claim
 from blade.model.account import Account, LogText
 from blade.model.finding import Sign
@@ -32,11 +31,8 @@ _RUNS = frozenset(
 _WRITES = frozenset("write edit insert replace patch append multiedit editor".split())  # noqa: SIM905
 _MAKES = frozenset("create update save modify".split())  # noqa: SIM905
 """Words of tools that write a file where their name has the word, too: other tools make orders and bookings."""
-_code_point = re.compile(r"\\u([0-9a-f]{4})")
 _part_of_name = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _piece = re.compile(r"[^\s'\"`()\[\]{}<>,;:=|\\]+")
-_MEMORY = 64 << 20
-"""A search that runs out of memory finds nothing."""
 LONGEST_PATH = 300
 """Characters of a path; a longer run of letters is content, and patterns would take long to refuse it."""
 _heading = re.compile(r"(?:[_=#*~]{4,}| *\d+ (?:passed|failed)\b)")
@@ -49,31 +45,6 @@ def sign(kind: str, subject: str = "", quote: str = "", field: str = "", step: i
     return Sign(
         kind=kind, subject=" ".join(subject.split())[:LONGEST_SUBJECT], quote=quote, field=where[0], step=where[1]
     )
-
-
-def _compiled(pattern: str, *, ignore_case: bool) -> Callable[[bytes], object]:
-    options = re2.Options()
-    options.case_sensitive = not ignore_case
-    options.never_capture = True
-    options.log_errors = False
-    search: Callable[[bytes], object] = re2.compile(_code_point.sub(r"\\x{\1}", pattern), options).search
-    return search
-
-
-def may_hold(pattern: str, *, ignore_case: bool = True) -> Callable[[str], bool]:
-    """Whether a text may hold a pattern, as google-re2 tells: it takes a twentieth of the time of `re`, which then decides.
-
-    The pattern asks nothing of what stands around it, and `.` and letters beyond ASCII mean the same to both.
-    """
-    search: Callable[[bytes], object] | None = None
-
-    def holds(text: str) -> bool:
-        nonlocal search
-        if search is None:
-            search = _compiled(pattern, ignore_case=ignore_case)
-        return search(text.encode("utf-8", "replace")) is not None
-
-    return holds
 
 
 _searched: list[str] = []
@@ -102,16 +73,7 @@ def _place_of(pattern: str) -> int:
 
 @cache
 def _search() -> Callable[[bytes], list[int] | None]:
-    options = re2.Options()
-    options.case_sensitive = False
-    options.log_errors = False
-    options.max_mem = _MEMORY
-    patterns = re2.Set.SearchSet(options)
-    for pattern in _searched:
-        patterns.Add(_code_point.sub(r"\\x{\1}", pattern))
-    patterns.Compile()
-    match: Callable[[bytes], list[int] | None] = patterns.Match
-    return match
+    return search_of(_searched)
 
 
 _may_claim = in_closing(CLAIMS)

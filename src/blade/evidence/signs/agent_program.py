@@ -8,7 +8,7 @@ none on record; only the other rollouts of the run tell what that means. The oth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from blade.evidence.differences import limit_word
 from blade.evidence.signs.view import RolloutView, in_closing, line_of, sign
@@ -50,10 +50,28 @@ _time = re.compile(r"time[ _-]?(?:d[ _-]?)?out|time[ _-]?limit|deadline|wall[ _-
 _others_time = re.compile(r"test|grad|verif|setup|build|environment|install|start", re.IGNORECASE)
 
 
-def agent_program(view: RolloutView) -> Iterator[Sign]:
+def agent_program(view: RolloutView) -> Iterable[Sign]:
     """What became of the agent's program."""
-    if view.last is not None and len(view.last.text) <= SHORT and _may_be_trouble(view):
-        yield from _model(view, view.last)
+    return _of_program(view) if _may_tell(view) else ()
+
+
+def _may_tell(view: RolloutView) -> bool:
+    """Whether there may be anything to tell: most rollouts ended by themselves, with words of the agent."""
+    features = view.rollout.features
+    if features is None or not (features.calls or features.agent_messages) or _may_be_error(view) is not None:
+        return True
+    return not view.passed and (bool(view.account.statuses) or view.steps[-1].kind == "call")
+
+
+def _may_be_error(view: RolloutView) -> Step | None:
+    """The last message, where it is short and holds a word of trouble."""
+    last = view.last
+    return last if last is not None and len(last.text) <= SHORT and _may_be_trouble(view) else None
+
+
+def _of_program(view: RolloutView) -> Iterator[Sign]:
+    if (last := _may_be_error(view)) is not None:
+        yield from _model(view, last)
     if view.rollout.features is None:
         if not view.passed and not any(log.text.strip() for log in view.agent_logs):
             yield sign("agent:no-output", "no trajectory")
@@ -61,8 +79,7 @@ def agent_program(view: RolloutView) -> Iterator[Sign]:
         yield sign("agent:no-output")
     if view.passed:
         return
-    if view.account.statuses:
-        yield from _cut(view)
+    yield from _cut(view)
     if not view.features.calls and not view.features.agent_messages:
         yield from _start(view)
         if not view.steps:

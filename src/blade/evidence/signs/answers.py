@@ -9,7 +9,7 @@ the verifier does not mind. Both: `work:false-equation` with its line. None wher
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from blade.evidence.answer_forms import AnswerMatch, boxed
 from blade.evidence.answer_kinds import Kind, kind_of
@@ -30,19 +30,17 @@ _NOT_KINDS = (Kind.UNKNOWN, Kind.CONTAINED)
 _EQUAL = (Kind.EXACT, Kind.OTHER_FORM)
 
 
-def answer_signs(rollout: Rollout) -> Iterator[Sign]:
+def answer_signs(rollout: Rollout) -> Sequence[Sign]:
     """How the answer of a judged rollout compares with the key, and where its work first goes wrong."""
-    if rollout.outcome not in JUDGED or rollout.due.calls is not None:
-        return
-    if rollout.due.answer is not None:
-        yield from (
-            _failing(rollout, rollout.due.answer)
-            if rollout.outcome is Outcome.FAILED
-            else _passing(rollout, rollout.due.answer)
-        )
-    found = _work(rollout)
-    if found is not None:
-        yield found
+    due = rollout.due
+    if rollout.outcome not in JUDGED or due.calls is not None:
+        return ()
+    found: list[Sign] = []
+    if due.answer is not None:
+        found += _failing(rollout, due.answer) if rollout.outcome is Outcome.FAILED else _passing(rollout, due.answer)
+    if (work := _work(rollout)) is not None:
+        found.append(work)
+    return found
 
 
 def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
@@ -67,11 +65,15 @@ def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
         yield _sign(rollout, f"answer:{kind}", got, key, text)
 
 
-def _passing(rollout: Rollout, key: str) -> Iterator[Sign]:
+_AS_THE_KEY = (Sign(kind="answer:exact"),)
+
+
+def _passing(rollout: Rollout, key: str) -> Sequence[Sign]:
     got = _produced(rollout, final_text(rollout.steps))
-    if got:
-        kind = kind_of(got, key)
-        yield Sign(kind="answer:exact") if kind is Kind.EXACT else Sign(kind="answer:loose", subject=str(kind))
+    kind = kind_of(got, key) if got else None
+    if kind is None or kind is Kind.EXACT:
+        return _AS_THE_KEY if got else ()
+    return (Sign(kind="answer:loose", subject=str(kind)),)
 
 
 def _produced(rollout: Rollout, text: str) -> str:

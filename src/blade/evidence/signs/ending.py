@@ -10,7 +10,8 @@ such as "answer", so that passes can show under which one the grader looks. Wher
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -89,10 +90,18 @@ _may_refuse = in_opening(_REFUSES.pattern)
 _may_be_unable = in_closing(_INABILITY.pattern)
 
 
-def ending(view: RolloutView) -> Iterator[Sign]:
+def ending(view: RolloutView) -> Iterable[Sign]:
     """How the last steps of a rollout read."""
     if not view.steps:
-        return
+        return ()
+    last, features = view.last, view.features
+    if last is None or features.calls or features.user_messages or view.steps[-1] is not last:
+        return _of_steps(view)
+    plain = last.kind == "message" and not _may_hold_markup(view.closing) and not _may_conclude(view, last)
+    return _label(last) if plain else _of_steps(view)
+
+
+def _of_steps(view: RolloutView) -> Iterator[Sign]:
     last = view.last
     closing = view.steps[-1]
     if closing.kind == "result" or (closing.party == "user" and not _BYE.search(closing.text)):
@@ -107,8 +116,8 @@ def ending(view: RolloutView) -> Iterator[Sign]:
         call = view.steps[-1]
         if _ENDING_TOOLS.isdisjoint(words_of(call.tool or "")):
             yield sign("ends:call-without-result", call.tool or "", call.arguments or "", "arguments", call.index)
-    if last is not None and not view.features.calls and (label := _LABEL.match(_last_line(last.text))):
-        yield sign("closing:label", (label[1] or label[0]).lower())
+    if last is not None and not view.features.calls:
+        yield from _label(last)
     if view.features.calls >= FEWEST_CALLS_OF_A_LIST:
         yield from _todos(view)
 
@@ -119,18 +128,29 @@ FEWEST_CALLS_OF_A_LIST = 2
 """A list that was never touched again after the only call is a plan."""
 
 
-def _last_line(text: str) -> str:
-    text = text.rstrip()
-    return text[text.rfind("\n") + 1 :]
+def _label(last: Step) -> Sequence[Sign]:
+    text = last.text.rstrip()
+    label = _LABEL.match(text, text.rfind("\n") + 1)
+    return _labelled((label[1] or label[0]).lower()) if label else ()
+
+
+@lru_cache(maxsize=256)
+def _labelled(label: str) -> Sequence[Sign]:
+    """The answers of a run stand under few labels."""
+    return (sign("closing:label", label),)
 
 
 def _message(view: RolloutView, last: Step) -> Iterator[Sign]:
-    if "<" in view.closing or "[" in view.closing or "`" in view.closing or "to=" in view.closing:
+    if _may_hold_markup(view.closing):
         yield from _call_as_text(view, last)
     if last.kind == "refusal":
         yield sign("ends:refusal", "", last.text, "text", last.index)
     elif view.features.user_messages == 0 and _may_conclude(view, last):
         yield from _conclusion(view, last)
+
+
+def _may_hold_markup(text: str) -> bool:
+    return "<" in text or "[" in text or "`" in text or "to=" in text
 
 
 def _may_conclude(view: RolloutView, last: Step) -> bool:

@@ -42,6 +42,7 @@ _may_ask_who = may_hold("user|customer|account|member|profile|login|mail")
 _ENDS = pattern_of(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit)>|\[(?:STOP|END|EXIT|DONE|QUIT)\]")
 """Tokens with which simulated users end a talk."""
 _ACCEPTS_TRANSFER = pattern_of(r"\btransfer|\bhuman\b|representative|supervisor", re.IGNORECASE)
+_may_accept_transfer = may_hold(_ACCEPTS_TRANSFER.pattern)
 _ORDERS = pattern_of(r"\b(?:go ahead|proceed|i confirm)\b", re.IGNORECASE)
 _CLAUSE = pattern_of(r"[^.,;!?]+")
 
@@ -55,7 +56,11 @@ def is_transfer(tool: str) -> bool:
 def asks_for_transfer(steps: Sequence[Step], before: int) -> bool:
     """Whether it was the user who first spoke of being handed over, before a step."""
     said = (step for step in steps if step.kind == "message" and step.index < before)
-    return next((step.party == "user" for step in said if _ACCEPTS_TRANSFER.search(step.text)), False)
+    return next((step.party == "user" for step in said if _speaks_of_transfer(step.text)), False)
+
+
+def _speaks_of_transfer(text: str) -> bool:
+    return _may_accept_transfer(text) and _ACCEPTS_TRANSFER.search(text) is not None
 
 
 def user_signs(rollout: Rollout, *, failed: bool, undone: bool) -> Iterator[Sign]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import is_
 from typing import NamedTuple
 
 import msgspec
 
 from blade.model.expected import DueCall
 from blade.model.rollout import Step
-from blade.model.tools import changes_state, is_deep
+from blade.model.tools import is_deep, judge_of_tools
 
 MOST_PAIRED = 60
 """Calls of each side that are paired; a longer list is compared up to there."""
@@ -53,8 +54,34 @@ class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     extra: tuple[Made, ...]
 
 
+class _Latest:
+    """What was worked out last, by the very objects it was made of: several signs of a rollout ask for the same."""
+
+    def __init__(self) -> None:
+        self.steps: Sequence[Step] | None = None
+        self.made: list[Made] = []
+        self.paired: tuple[Sequence[DueCall], Sequence[Made]] = ((), ())
+        self.pairing: Pairing | None = None
+
+    def has_paired(self, due: Sequence[DueCall], made: Sequence[Made]) -> bool:
+        """Whether these calls were paired last; lists may be new, the calls in them are not."""
+        before, done = self.paired
+        return (
+            len(before) == len(due) and len(done) == len(made) and all(map(is_, before, due)) and all(map(is_, done, made))
+        )
+
+
+_latest = _Latest()
+
+
 def carried_out(steps: Sequence[Step]) -> list[Made]:
-    """The calls whose result, where there is one, reports no error; in order."""
+    """The calls whose result, where there is one, reports no error; in order. To be read only."""
+    if _latest.steps is not steps:
+        _latest.steps, _latest.made = steps, _carried_out(steps)
+    return _latest.made
+
+
+def _carried_out(steps: Sequence[Step]) -> list[Made]:
     refused = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
     calls = [step for step in steps if step.kind == "call" and step.party == "agent"]
     if refused:
@@ -64,7 +91,8 @@ def carried_out(steps: Sequence[Step]) -> list[Made]:
 
 def changes(made: Sequence[Made]) -> list[Made]:
     """Those that change something."""
-    return [one for one in made if changes_state(one.tool)]
+    changing = judge_of_tools()
+    return [one for one in made if changing(one.tool)]
 
 
 @lru_cache(maxsize=1024)
@@ -83,6 +111,12 @@ def parsed(arguments: str | None) -> Mapping[str, object]:
 
 def pair(due: Sequence[DueCall], made: Sequence[Made]) -> Pairing:
     """Pair each due call with the nearest one made of the same tool; equal ones first, then fewest differences."""
+    if _latest.pairing is None or not _latest.has_paired(due, made):
+        _latest.paired, _latest.pairing = (tuple(due), tuple(made)), _pair(due, made)
+    return _latest.pairing
+
+
+def _pair(due: Sequence[DueCall], made: Sequence[Made]) -> Pairing:
     left, free = due[:MOST_PAIRED], made[:MOST_PAIRED]
     exact = _exact(left, free)
     used = set(exact.values())

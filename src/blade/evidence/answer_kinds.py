@@ -69,6 +69,8 @@ def kind_of(got: str, wanted: str) -> Kind:
     mine, key = got.strip(), wanted.strip()
     if mine == key:
         return Kind.EXACT
+    if len(mine) <= SHORT and len(key) <= SHORT and _is_whole(mine) and _is_whole(key):
+        return _of_whole_numbers(int(mine), int(key))
     if "".join(mine.split()).casefold() == "".join(key.split()).casefold():
         return Kind.CASE_OR_SPACE
     if len(mine) > LONGEST or len(key) > LONGEST:
@@ -87,8 +89,6 @@ def _of_numbers(got: str, wanted: str) -> Kind | None:
     """How two numbers with their units compare; None where one of them is none."""
     if len(got) > SHORT or len(wanted) > SHORT or not (_DIGITS.search(got) and _DIGITS.search(wanted)):
         return None
-    if _is_whole(got) and _is_whole(wanted):
-        return _of_whole_numbers(int(got), int(wanted))
     one, other = quantity_of(normal(got)), quantity_of(normal(wanted))
     if one is None or other is None:
         return None

@@ -9,6 +9,7 @@ Work is bounded: texts of LONGEST characters or more are only tested for identit
 from __future__ import annotations
 
 import re
+from collections import deque
 from fractions import Fraction
 from functools import lru_cache
 
@@ -29,6 +30,7 @@ from blade.evidence.answer_forms import (
     quantity_of,
     without_labels,
 )
+from blade.evidence.presence import may_hold
 from blade.model.pattern import pattern_of
 
 _NOTHING = frozenset({"", "none", "null", "nan", "n/a"})
@@ -178,9 +180,12 @@ LEAD = 100
 """How far before a statement it may be negated."""
 
 _STATED = pattern_of(r"(?:answer|\bfinal [a-z]{3,20})(?:\s+is\b|[\s*_]*:)[\s:*_]*", re.IGNORECASE)
+_STATING = ("answer", "final ")
+"""The words that a statement begins with, in small letters."""
 _AT_END = pattern_of(r"\*\*([^*\n]{1,200})\*\*[.\s]*\Z|<(\w{1,20})>([^<>]{1,300})</\2>\s*\Z")
 _SENTENCE_END = pattern_of(r"\.\s+(?=[A-Z])|\n")
 _CONDITION = pattern_of(r"\b(?:if|whether|unless|suppose|maybe|perhaps|might)\b")
+_may_doubt = may_hold(f"{NEGATION.pattern}|{_CONDITION.pattern}")
 _RETRACTED = pattern_of(r"\b(?:wait|actually|however|correction|mistake)\b", re.IGNORECASE)
 
 
@@ -209,21 +214,34 @@ def _as_stated(verdict: AnswerMatch) -> AnswerMatch:
 
 def _stated(text: str) -> str | None:
     """What the text calls its answer, or sets off at its end, unless it doubts or takes it back."""
-    if found := _AT_END.search(text, max(0, len(text) - NEAR_END - LONGEST)):
-        return None if _is_doubted(text[: found.start()]) else (found[1] or found[3]).strip()
     tail = text[-NEAR_END - LONGEST :]
-    statements = list(_STATED.finditer(tail))
-    if not statements or _is_doubted(tail[: statements[-1].start()]):
+    set_off = ("**" in tail or tail.rstrip().endswith(">")) and _AT_END.search(text, len(text) - len(tail))
+    if set_off:
+        return None if _is_doubted(text[: set_off.start()]) else (set_off[1] or set_off[3]).strip()
+    statement = _last_statement(tail)
+    if statement is None or _is_doubted(tail[: statement.start()]):
         return None
-    rest = tail[statements[-1].end() :]
+    rest = tail[statement.end() :]
     stated = _SENTENCE_END.split(rest, maxsplit=1)[0].strip()
     after = rest[len(stated) :]
     return None if len(after) > NEAR_END or _RETRACTED.search(after) else stated
 
 
+def _last_statement(tail: str) -> re.Match[str] | None:
+    """Where the text last speaks of its answer; it is not looked for before the first of the words."""
+    folded = tail.lower() if tail.isascii() else tail.casefold()
+    places = [place for word in _STATING if (place := folded.find(word)) != -1]
+    if not places:
+        return None
+    statements = deque(_STATED.finditer(tail, min(places) if tail.isascii() else 0), maxlen=1)
+    return statements[0] if statements else None
+
+
 def _is_doubted(before: str) -> bool:
     """Whether the sentence that leads to a statement negates it or makes it a condition."""
     sentence = before[-LEAD:].rpartition("\n")[2].rpartition(". ")[2].lower()
+    if sentence.isascii() and not _may_doubt(sentence):
+        return False
     return bool(NEGATION.search(sentence) or _CONDITION.search(sentence))
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
 from blade.evidence.provenance import is_name
 from blade.evidence.simulated_user import facts
+from blade.model.expected import Due
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Rollout, Step
 
@@ -38,14 +40,34 @@ def form_of(token: str) -> str:
 
 def identities_of_key(rollout: Rollout) -> tuple[str, ...]:
     """Who the key and the script are about: user ids, account names and addresses, in order."""
+    due = rollout.due
+    known = _known.get(id(due))
+    if known is None or known[0] is not due:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        known = _known[id(due)] = due, _identities_of(due)
+    return known[1]
+
+
+_known: dict[int, tuple[Due, tuple[str, ...]]] = {}
+MOST_KNOWN = 256
+"""Keys whose identities are kept: the repeats of a task have one key, and stand near each other."""
+
+
+def _identities_of(due: Due) -> tuple[str, ...]:
     named = [
         str(value)
-        for call in rollout.due.calls or ()
+        for call in due.calls or ()
         for name, value in call.arguments.items()
-        if isinstance(value, str | int) and _ARGUMENT.search(name) and is_name(value)
+        if isinstance(value, str | int) and _names_somebody(name) and is_name(value)
     ]
-    scripted = [fact for fact in facts(rollout.due.script) if form_of(fact)]
+    scripted = [fact for fact in facts(due.script) if form_of(fact)]
     return tuple(dict.fromkeys([*named, *scripted]))
+
+
+@lru_cache(maxsize=1024)
+def _names_somebody(argument: str) -> bool:
+    return _ARGUMENT.search(argument) is not None
 
 
 def other_identity(rollout: Rollout) -> OtherIdentity | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from blade.evidence.actions import EMPTY, same
 from blade.model.expected import DueCall
@@ -13,6 +14,8 @@ from blade.model.rollout import Rollout, Step
 _DATE = pattern_of(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|\d{1,2}/\d{1,2}/\d{2,4}")
 LONG = 6
 """Digits of a number that is a name and no amount."""
+LONGEST_KNOWN = 200
+"""Characters of a text of which it is kept whether it is a name."""
 SHORTEST = 3
 """Shorter values stand everywhere by chance."""
 
@@ -45,10 +48,20 @@ def can_be_traced(value: object) -> bool:
 
 def is_name(value: object) -> bool:
     """Whether a value names something that has to be looked up: an id, an address; no plain word, date or amount."""
-    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
-    if " " in text or _DATE.match(text) or not can_be_traced(value):
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return False
+    text = str(value)
+    return _known_name(text) if len(text) <= LONGEST_KNOWN else _names(text)
+
+
+def _names(text: str) -> bool:
+    if " " in text or _DATE.match(text) or not can_be_traced(text):
         return False
     return "@" in text or (any(c.isdigit() for c in text) and (len(text) >= LONG or not text.isdecimal()))
+
+
+_known_name = lru_cache(maxsize=4096)(_names)
+"""The calls of a run, and those of its keys, name the same things again and again."""
 
 
 def _traceable(value: object) -> str | None:

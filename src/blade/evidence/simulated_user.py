@@ -27,7 +27,8 @@ _NOT_FACTS = pattern_of(r"^\d+(?:st|nd|rd|th|am|pm|k|x|kg|lb|min|hr|days?|hours?
 @lru_cache(maxsize=4096)
 def facts(script: str | None) -> tuple[str, ...]:
     """Ids, addresses and long numbers of a script, in order: what an agent cannot know unless it is told."""
-    tokens = (match[0].strip("-_.+") for match in _TOKEN.finditer(script or ""))
+    # Most are words, which are no facts.
+    tokens = [token.strip("-_.+") for token in _TOKEN.findall(script or "") if not token.isalpha()]
     return tuple(dict.fromkeys(token for token in tokens if _is_fact(token)))[:MOST_FACTS]
 
 

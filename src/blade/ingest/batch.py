@@ -130,6 +130,7 @@ class Batch:
         self.paths = fields.applying(tuple(columns))
         """Of the field table, what these columns can hold."""
         self._parts: dict[str, Column] = {}
+        self._named: dict[tuple[bool, ...], tuple[str, ...]] = {}
         self._raws: dict[str, Column | None] = {}
         self._wholes: dict[str, Column] = {}
 
@@ -235,6 +236,20 @@ class Batch:
         return {
             name: len(column) - column.count(None) for name, column in self.columns.items() if name not in self._aliased
         }
+
+    def names(self, place: int) -> tuple[str, ...]:
+        """The fields that a row has; most rows of a batch have the same."""
+        lacking = tuple([column[place] is None for column in self._with_gaps])
+        names = self._named.get(lacking)
+        if names is None:
+            names = tuple([name for name, column in self.columns.items() if column[place] is not None])
+            self._named[lacking] = names
+        return names
+
+    @cached_property
+    def _with_gaps(self) -> list[Column]:
+        """The fields that some rows have and others have not."""
+        return [column for column in self.columns.values() if None in column]
 
     def where(self, kept: Sequence[bool]) -> Batch:
         """Some of the rows."""

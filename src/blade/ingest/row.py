@@ -350,7 +350,7 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         return self.row().get(name) if name in (REQUEST, RESPONSE) else None if raw is None else decode_any(raw)
 
     def names(self) -> tuple[str, ...]:
-        return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
+        return self.batch.names(self.place)
 
     def account(self) -> Account:
         return self.accounts.of(self.place)

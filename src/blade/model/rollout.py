@@ -194,9 +194,11 @@ class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     @property
     def account(self) -> Account:
         """Statuses, logs with their events, and phases of time; empty where the row holds none."""
+        if self.origin is not None:
+            return self.origin.account()
         from blade.model.account import NO_ACCOUNT
 
-        return self.origin.account() if self.origin is not None else NO_ACCOUNT
+        return NO_ACCOUNT
 
     @property
     def calls(self) -> tuple[Step, ...]:

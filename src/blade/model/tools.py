@@ -82,6 +82,11 @@ def using_tools(tools: Tools) -> Iterator[None]:
         _TAUGHT.reset(before)
 
 
+def judge_of_tools() -> Callable[[str], bool]:
+    """What `changes_state` asks here; for those who ask about many calls."""
+    return _TAUGHT.get()
+
+
 def changes_state(tool: str) -> bool:
     """Whether a tool is taken to change something: by what custom rules say, else unless its name says that it only reads or ends the talk."""
     return _TAUGHT.get()(tool)

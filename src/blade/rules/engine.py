@@ -61,6 +61,19 @@ class _Opened(Struct, frozen=True, kw_only=True):
     """The result when no rule fires."""
 
 
+class _Able(Struct, frozen=True, kw_only=True):
+    """The rules that can check rollouts with the same fields, and what the counters of one decide about them."""
+
+    rules: frozenset[int]
+    always: frozenset[int]
+    """Those without a gate."""
+    when: tuple[tuple[int, Callable[[Features], bool]], ...]
+    """Those that run where their own condition says so."""
+    phrased: dict[Within, frozenset[int]]
+    has_error: bool
+    quiet: Detection
+
+
 class Engine:
     """Rules over rollouts, ready to run; `gated=False` runs every rule on every rollout that holds what it reads."""
 
@@ -80,6 +93,7 @@ class Engine:
             if numbers and gated
         }
         self._known: dict[tuple[tuple[bool, ...], Features | None], _Opened] = {}
+        self._able: dict[tuple[bool, ...], _Able] = {}
 
     def detect(self, rollout: Rollout) -> Detection:
         """What every rule says about one rollout."""
@@ -107,6 +121,21 @@ class Engine:
         return opened
 
     def _opened(self, present: tuple[bool, ...], features: Features | None) -> _Opened:
+        able = self._able.get(present)
+        if able is None:
+            able = self._able[present] = self._able_with(present)
+        if features is None or not self._gated:
+            return _Opened(rules=able.rules, search={}, quiet=able.quiet)
+        run = able.always.union([number for number, when in able.when if when(features)])
+        texts: dict[Within, bool] = {"errors": features.results > 0, "closing": features.agent_messages > 0}
+        search = {
+            part: numbers
+            for part, numbers in able.phrased.items()
+            if (able.has_error or texts[part]) and not numbers <= run
+        }
+        return _Opened(rules=run, search=search, quiet=able.quiet)
+
+    def _able_with(self, present: tuple[bool, ...]) -> _Able:
         there = {name for name, is_there in zip(self._fields, present, strict=True) if is_there}
         able = frozenset(
             number
@@ -114,17 +143,15 @@ class Engine:
             if all(any(name in there for name in need) for need in needs)
         )
         cannot = tuple(rule.code for number, rule in enumerate(self._rules) if number not in able)
-        quiet = Detection(cannot_check=cannot) if cannot else NOTHING_DETECTED
-        if features is None or not self._gated:
-            return _Opened(rules=able, search={}, quiet=quiet)
-        run = frozenset(number for number in able if _has_to_run(self._rules[number], features))
-        texts: dict[Within, bool] = {"errors": features.results > 0, "closing": features.agent_messages > 0}
-        search = {
-            part: numbers & able
-            for part, numbers in self._phrased.items()
-            if ("error" in there or texts[part]) and not numbers & able <= run
-        }
-        return _Opened(rules=run, search=search, quiet=quiet)
+        mine = [(number, self._rules[number]) for number in sorted(able)]
+        return _Able(
+            rules=able,
+            always=frozenset(number for number, rule in mine if rule.when is None and rule.within is None),
+            when=tuple((number, rule.when) for number, rule in mine if rule.when is not None),
+            phrased={part: numbers & able for part, numbers in self._phrased.items()},
+            has_error="error" in there,
+            quiet=Detection(cannot_check=cannot) if cannot else NOTHING_DETECTED,
+        )
 
     def _with_phrases(self, opened: Sequence[_Opened], rollouts: Sequence[Rollout]) -> list[Collection[int]]:
         """Rules that have to run on each rollout, those included whose phrases it holds."""
@@ -145,11 +172,6 @@ class Engine:
             for at in by_rule[number]:
                 hits[at] += _hits(self._rules[number], rollouts[at])
         return hits
-
-
-def _has_to_run(rule: Rule, features: Features) -> bool:
-    """Whether the counters alone decide that a rule runs: its own condition says so, or it has no gate."""
-    return rule.when(features) if rule.when is not None else rule.within is None
 
 
 def _hits(rule: Rule, rollout: Rollout) -> list[Hit]:

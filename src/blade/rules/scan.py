@@ -27,7 +27,8 @@ AT_A_TIME = 2_000
 def detect(rollouts: Sequence[Rollout]) -> list[Detection]:
     """Hits of the rules, differences from what was due, and the stages that each rollout reached; picklable."""
     detections = detect_all(rollouts)
-    differs = list(map(differences, rollouts))
+    # Rollout by rollout, since both ask for the same of its calls.
+    seen = [(differences(rollout), signs(rollout)) for rollout in rollouts]
     reached = map(stages, rollouts)
     return [
         Detection(
@@ -36,11 +37,9 @@ def detect(rollouts: Sequence[Rollout]) -> list[Detection]:
             differs=differing,
             attempted=attempted,
             feedback=feedback,
-            signs=seen,
+            signs=facts,
         )
-        for detection, differing, (attempted, feedback), seen in zip(
-            detections, differs, reached, map(signs, rollouts), strict=True
-        )
+        for detection, (differing, facts), (attempted, feedback) in zip(detections, seen, reached, strict=True)
     ]
 
 

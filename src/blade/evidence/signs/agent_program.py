@@ -8,11 +8,12 @@ none on record; only the other rollouts of the run tell what that means. The oth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from blade.evidence.differences import limit_word
-from blade.evidence.signs.view import RolloutView, line_of, may_hold, sign
+from blade.evidence.signs.view import RolloutView, in_closing, line_of, sign
 from blade.model.finding import Sign
+from blade.model.rollout import Step
 
 TAIL = 4_000
 """Characters at the end of a terminal in which a program's last words stand: a trace of Node.js or Python and a prompt."""
@@ -24,7 +25,7 @@ _api_error = re.compile(
     r"|Error code: \d{3}\b|Error: (?:[45]\d\d|Request timed out)|(?:HTTP )?(?:401|403|429|5\d\d)\b.{0,40}(?:error|unavailable|overloaded|limit))",
     re.IGNORECASE,
 )
-_may_be_trouble = may_hold("error|failed|unavailable|overloaded|limit")
+_may_be_trouble = in_closing("error|failed|unavailable|overloaded|limit")
 _not_found = re.compile(
     r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$"
     r"|^(?:/\w+)*/?(?:ba|da|z|k)?sh: (?:line \d+: |\d+: )?(?P<path>/[\w./@-]+): No such file or directory\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
@@ -49,9 +50,28 @@ _time = re.compile(r"time[ _-]?(?:d[ _-]?)?out|time[ _-]?limit|deadline|wall[ _-
 _others_time = re.compile(r"test|grad|verif|setup|build|environment|install|start", re.IGNORECASE)
 
 
-def agent_program(view: RolloutView) -> Iterator[Sign]:
+def agent_program(view: RolloutView) -> Iterable[Sign]:
     """What became of the agent's program."""
-    yield from _model(view)
+    return _of_program(view) if _may_tell(view) else ()
+
+
+def _may_tell(view: RolloutView) -> bool:
+    """Whether there may be anything to tell: most rollouts ended by themselves, with words of the agent."""
+    features = view.rollout.features
+    if features is None or not (features.calls or features.agent_messages) or _may_be_error(view) is not None:
+        return True
+    return not view.passed and (bool(view.account.statuses) or view.steps[-1].kind == "call")
+
+
+def _may_be_error(view: RolloutView) -> Step | None:
+    """The last message, where it is short and holds a word of trouble."""
+    last = view.last
+    return last if last is not None and len(last.text) <= SHORT and _may_be_trouble(view) else None
+
+
+def _of_program(view: RolloutView) -> Iterator[Sign]:
+    if (last := _may_be_error(view)) is not None:
+        yield from _model(view, last)
     if view.rollout.features is None:
         if not view.passed and not any(log.text.strip() for log in view.agent_logs):
             yield sign("agent:no-output", "no trajectory")
@@ -72,11 +92,10 @@ def _thought(view: RolloutView) -> bool:
     return any(step.party == "agent" and step.text.strip() for step in view.steps)
 
 
-def _model(view: RolloutView) -> Iterator[Sign]:
+def _model(view: RolloutView, last: Step) -> Iterator[Sign]:
     """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
-    last = view.last
-    words = last.text if last is not None and len(last.text) <= SHORT else ""
-    if last is None or not words or not _may_be_trouble(words) or not _api_error.match(words):
+    words = last.text
+    if not _api_error.match(words):
         return
     alone = not view.features.calls or view.session.get("duration_api_ms") == 0
     if not view.passed:

@@ -28,7 +28,7 @@ Passes have `status`, `ends:*`, `hollow:*`, `agent:no-output`, `skipped-as-passe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import compress, islice
 from typing import Literal, get_args
@@ -58,10 +58,10 @@ Fact = Literal[
     "lost", "failed", "judged", "steps", "calls", "logs", "source", "statuses", "key of calls", "single answer"
 ]
 """What a rollout can have: `lost`, it did not pass; `source`, anything of a log or a call."""
-SignsOf = Callable[[RolloutView], Iterator[Sign]]
+SignsOf = Callable[[RolloutView], Iterable[Sign]]
 
 
-def _of_rollout(family: Callable[[Rollout], Iterator[Sign]]) -> SignsOf:
+def _of_rollout(family: Callable[[Rollout], Iterable[Sign]]) -> SignsOf:
     return lambda view: family(view.rollout)
 
 

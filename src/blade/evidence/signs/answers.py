@@ -9,7 +9,7 @@ the verifier does not mind. Both: `work:false-equation` with its line. None wher
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from blade.evidence.answer_forms import AnswerMatch, boxed
 from blade.evidence.answer_kinds import Kind, kind_of
@@ -30,27 +30,27 @@ _NOT_KINDS = (Kind.UNKNOWN, Kind.CONTAINED)
 _EQUAL = (Kind.EXACT, Kind.OTHER_FORM)
 
 
-def answer_signs(rollout: Rollout) -> Iterator[Sign]:
+def answer_signs(rollout: Rollout) -> Sequence[Sign]:
     """How the answer of a judged rollout compares with the key, and where its work first goes wrong."""
-    if rollout.outcome not in JUDGED or rollout.due.calls is not None:
-        return
-    if rollout.due.answer is not None:
-        yield from (
-            _failing(rollout, rollout.due.answer)
-            if rollout.outcome is Outcome.FAILED
-            else _passing(rollout, rollout.due.answer)
-        )
-    yield from _work(rollout)
+    due = rollout.due
+    if rollout.outcome not in JUDGED or due.calls is not None:
+        return ()
+    found: list[Sign] = []
+    if due.answer is not None:
+        found += _failing(rollout, due.answer) if rollout.outcome is Outcome.FAILED else _passing(rollout, due.answer)
+    if (work := _work(rollout)) is not None:
+        found.append(work)
+    return found
 
 
 def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
     text = final_text(rollout.steps)
     got = _produced(rollout, text)
-    cut = [limit for limit in limits_of(rollout, rollout.due) if limit.name == "tokens"]
-    if cut:
+    limits = limits_of(rollout, rollout.due) if rollout.stop or rollout.due.said else ()
+    if cut := [limit for limit in limits if limit.name == "tokens"]:
         stop = rollout.stop or "" if cut[0].detail == "stop" else ""
         yield Sign(kind="answer:truncated", subject=(stop or cut[0].detail)[:LONGEST])
-    if len({value_of(box) for box in boxed(text[-2 * SHORT :])}) > 1:
+    if "\\boxed{" in text and len({value_of(box) for box in boxed(text[-2 * SHORT :])}) > 1:
         yield _sign(rollout, "answer:several", boxed(text)[-1], key, text)
     states_key = compare_final(text, key) is AnswerMatch.NOT_EXTRACTED
     if states_key and rollout.due.extracts and (not got or kind_of(got, key) not in _EQUAL):
@@ -65,11 +65,15 @@ def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
         yield _sign(rollout, f"answer:{kind}", got, key, text)
 
 
-def _passing(rollout: Rollout, key: str) -> Iterator[Sign]:
+_AS_THE_KEY = (Sign(kind="answer:exact"),)
+
+
+def _passing(rollout: Rollout, key: str) -> Sequence[Sign]:
     got = _produced(rollout, final_text(rollout.steps))
-    if got:
-        kind = kind_of(got, key)
-        yield Sign(kind="answer:exact") if kind is Kind.EXACT else Sign(kind="answer:loose", subject=str(kind))
+    kind = kind_of(got, key) if got else None
+    if kind is None or kind is Kind.EXACT:
+        return _AS_THE_KEY if got else ()
+    return (Sign(kind="answer:loose", subject=str(kind)),)
 
 
 def _produced(rollout: Rollout, text: str) -> str:
@@ -109,15 +113,15 @@ def _field_of(row: Mapping[str, object], value: str) -> str:
     return ""
 
 
-def _work(rollout: Rollout) -> Iterator[Sign]:
+def _work(rollout: Rollout) -> Sign | None:
     """The first false equation of a solution that was written without tools and without a talk."""
     features = rollout.features
     if features is None or features.calls or features.user_messages:
-        return
+        return None
     for step in rollout.steps or ():
         if step.kind == "message" and step.party == "agent" and (found := first_false(step.text)) is not None:
-            yield _of_line(step, found.line, f"{found.left.strip()} = {found.right.strip()}")
-            return
+            return _of_line(step, found.line, f"{found.left.strip()} = {found.right.strip()}")
+    return None
 
 
 def _of_line(step: Step, line: str, equation: str) -> Sign:

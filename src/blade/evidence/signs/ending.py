@@ -10,13 +10,14 @@ such as "answer", so that passes can show under which one the grader looks. Wher
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from blade.evidence.signs.claims import sentence_with
-from blade.evidence.signs.view import RolloutView, may_hold, sign, words_of
+from blade.evidence.signs.view import OPENING, RolloutView, in_closing, in_opening, sign, words_of
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 from blade.model.tools import is_deep
@@ -24,8 +25,6 @@ from blade.model.tools import is_deep
 FEW_CALLS = 5
 """Calls before a refusal: who has worked on a task for longer gave up on it."""
 _QUOTES = tuple("\"'\u201c\u2018`")
-OPENING = 300
-"""Characters at the start of a message in which a refusal stands: it opens with it."""
 _ENDING_TOOLS = frozenset(
     [
         "submit",
@@ -83,19 +82,26 @@ _BYE = re.compile(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit
 _LABEL = re.compile(r"[*#>_ ]*([A-Za-z]{3,12}(?: [A-Za-z]{2,12})?):|#{3,}(?= )")
 """What a line that states the answer begins with, where answers are written under a label."""
 _ITEM = re.compile(r"\"status\"\s*:|\"state\"\s*:|\"completed?\"\s*:|\"done\"\s*:")
-_NAMES_OF_A_STATE = ('"status"', '"state"', '"complete', '"done"')
 _OPEN = ("pending", "in_progress", "in progress", "todo", "open", "not_started", "not started", "doing", "blocked")
 _DONE = ("completed", "complete", "done", "cancelled", "canceled", "finished", "skipped")
 
 
-_may_refuse = may_hold(_REFUSES.pattern)
-_may_be_unable = may_hold(_INABILITY.pattern)
+_may_refuse = in_opening(_REFUSES.pattern)
+_may_be_unable = in_closing(_INABILITY.pattern)
 
 
-def ending(view: RolloutView) -> Iterator[Sign]:
+def ending(view: RolloutView) -> Iterable[Sign]:
     """How the last steps of a rollout read."""
     if not view.steps:
-        return
+        return ()
+    last, features = view.last, view.features
+    if last is None or features.calls or features.user_messages or view.steps[-1] is not last:
+        return _of_steps(view)
+    plain = last.kind == "message" and not _may_hold_markup(view.closing) and not _may_conclude(view, last)
+    return _label(last) if plain else _of_steps(view)
+
+
+def _of_steps(view: RolloutView) -> Iterator[Sign]:
     last = view.last
     closing = view.steps[-1]
     if closing.kind == "result" or (closing.party == "user" and not _BYE.search(closing.text)):
@@ -110,8 +116,8 @@ def ending(view: RolloutView) -> Iterator[Sign]:
         call = view.steps[-1]
         if _ENDING_TOOLS.isdisjoint(words_of(call.tool or "")):
             yield sign("ends:call-without-result", call.tool or "", call.arguments or "", "arguments", call.index)
-    if last is not None and not view.features.calls and (label := _LABEL.match(_last_line(last.text))):
-        yield sign("closing:label", (label[1] or label[0]).lower())
+    if last is not None and not view.features.calls:
+        yield from _label(last)
     if view.features.calls >= FEWEST_CALLS_OF_A_LIST:
         yield from _todos(view)
 
@@ -122,17 +128,35 @@ FEWEST_CALLS_OF_A_LIST = 2
 """A list that was never touched again after the only call is a plan."""
 
 
-def _last_line(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2]
+def _label(last: Step) -> Sequence[Sign]:
+    text = last.text.rstrip()
+    label = _LABEL.match(text, text.rfind("\n") + 1)
+    return _labelled((label[1] or label[0]).lower()) if label else ()
+
+
+@lru_cache(maxsize=256)
+def _labelled(label: str) -> Sequence[Sign]:
+    """The answers of a run stand under few labels."""
+    return (sign("closing:label", label),)
 
 
 def _message(view: RolloutView, last: Step) -> Iterator[Sign]:
-    if "<" in view.closing or "[" in view.closing or "`" in view.closing or "to=" in view.closing:
+    if _may_hold_markup(view.closing):
         yield from _call_as_text(view, last)
     if last.kind == "refusal":
         yield sign("ends:refusal", "", last.text, "text", last.index)
-    elif view.features.user_messages == 0:
+    elif view.features.user_messages == 0 and _may_conclude(view, last):
         yield from _conclusion(view, last)
+
+
+def _may_hold_markup(text: str) -> bool:
+    return "<" in text or "[" in text or "`" in text or "to=" in text
+
+
+def _may_conclude(view: RolloutView, last: Step) -> bool:
+    """Whether the last message may ask, decline, give up or claim anything: most short answers do nothing of it."""
+    asks = "?" in last.text[-OPENING:]
+    return asks or bool(view.opening_holds) or (view.features.calls > 0 and bool(view.closing_holds))
 
 
 def _call_as_text(view: RolloutView, last: Step) -> Iterator[Sign]:
@@ -156,12 +180,12 @@ def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
         offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not view.claim)
         yield sign("ends:question", "offer" if offers else "", asked, "text", last.index)
     opening = text[:OPENING] if view.features.calls <= FEW_CALLS else ""
-    found = _refusal(opening) if opening and _may_refuse(opening) else None
+    found = _refusal(opening) if opening and _may_refuse(view) else None
     if found and not view.claim:
         yield sign("ends:refusal", "", sentence_with(text, found.start()), "text", last.index)
     if not view.features.calls and not found:
         return  # advice alone, as it was asked for
-    for found in _INABILITY.finditer(view.closing if _may_be_unable(view.closing) else ""):
+    for found in _INABILITY.finditer(view.closing if _may_be_unable(view) else ""):
         if _DENIES.search(found[0]):
             start = len(text) - len(view.closing) + found.start()
             yield sign("ends:gave-up", "", sentence_with(text, start), "text", last.index)
@@ -180,7 +204,7 @@ def _todos(view: RolloutView) -> Iterator[Sign]:
     """An item of the last to-do list that is not done."""
     for call in reversed(view.calls):
         arguments = call.arguments or ""
-        if not any(name in arguments for name in _NAMES_OF_A_STATE) or not _ITEM.search(arguments):
+        if not _names_a_state(arguments) or not _ITEM.search(arguments):
             continue
         items = _items(arguments)
         if items is not None:
@@ -189,6 +213,11 @@ def _todos(view: RolloutView) -> Iterator[Sign]:
                 quote = unfinished[0] if unfinished[0] in arguments else ""
                 yield sign("ends:open-todos", unfinished[0], quote, "arguments", call.index)
             return
+
+
+def _names_a_state(arguments: str) -> bool:
+    """Whether one of the names may be there: to look for them takes a tenth of the time."""
+    return '"status"' in arguments or '"state"' in arguments or '"complete' in arguments or '"done"' in arguments
 
 
 def _items(arguments: str) -> list[tuple[str, str]] | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from blade.evidence.signs.view import RolloutView, line_with, sign, words_of
@@ -49,11 +49,15 @@ def _handed_in(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if (words := words_of(name)) & _HANDED_IN and not words & _THE_KEYS)
 
 
-def patches(view: RolloutView) -> Iterator[Sign]:
+def patches(view: RolloutView) -> Iterable[Sign]:
     """What the row and the logs say of the patch of a rollout that did not pass."""
     if view.passed:
-        return
+        return ()
     names = _handed_in(view.rollout.fields)
+    return _of_patch(view, names) if names or view.account.logs else ()
+
+
+def _of_patch(view: RolloutView, names: tuple[str, ...]) -> Iterator[Sign]:
     for name in names:
         value = view.rollout.field(name)
         if value is None or (isinstance(value, str) and not value.strip()):

@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from blade.evidence.signs.view import LONGEST_LINE, RolloutView, may_hold, runs_commands, sign
+from blade.evidence.presence import may_hold
+from blade.evidence.signs.view import LONGEST_LINE, RolloutView, runs_commands, sign
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 
@@ -137,17 +138,21 @@ def _answered(view: RolloutView, text: str) -> Iterator[tuple[str, str, str]]:
 
 def _of_the_agent(view: RolloutView) -> Iterator[Sign]:
     seen: set[str] = set()
-    for step in reversed(view.steps):
-        if step.kind != "result" or len(seen) >= MOST:
-            continue
-        text = step.text if len(step.text) <= 2 * EDGE else f"{step.text[:EDGE]}\n{step.text[-EDGE:]}"
-        if not _may_fail(text):
+    results = [(step, _edges(step.text)) for step in reversed(view.steps) if step.kind == "result"]
+    if not _may_fail("\n".join([text for _, text in results])):  # none of them, as nearly always
+        return
+    for step, text in results:
+        if len(seen) >= MOST or not _may_fail(text):
             continue
         for host, port, quote in [*_troubles(text), *_of_the_url(view, step.answers, text)]:
             name = f"{host}:{port}" if port else host
             if host not in _LOCAL and name not in seen:
                 seen.add(name)
                 yield sign("service:unreachable", name, quote, "text", step.index)
+
+
+def _edges(text: str) -> str:
+    return text if len(text) <= 2 * EDGE else f"{text[:EDGE]}\n{text[-EDGE:]}"
 
 
 def _troubles(text: str) -> Iterator[tuple[str, str, str]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import RolloutView, may_hold, runs_commands, sign, writes_file
+from blade.evidence.presence import may_hold
+from blade.evidence.signs.view import RolloutView, runs_commands, sign, writes_file
 from blade.model.finding import Sign
 
 MOST = 2

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.differences import limits_of
 from blade.evidence.identities import form_of, is_named, other_identity
+from blade.evidence.presence import may_hold
 from blade.evidence.provenance import is_name
 from blade.evidence.quotes import telling_sentence
 from blade.evidence.simulated_user import facts, hung_up, withheld
@@ -36,13 +38,16 @@ _ASKS_WHO = pattern_of(
     re.IGNORECASE,
 )
 """How an agent asks who the user is."""
+_may_ask_who = may_hold("user|customer|account|member|profile|login|mail")
 _ENDS = pattern_of(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit)>|\[(?:STOP|END|EXIT|DONE|QUIT)\]")
 """Tokens with which simulated users end a talk."""
 _ACCEPTS_TRANSFER = pattern_of(r"\btransfer|\bhuman\b|representative|supervisor", re.IGNORECASE)
+_may_accept_transfer = may_hold(_ACCEPTS_TRANSFER.pattern)
 _ORDERS = pattern_of(r"\b(?:go ahead|proceed|i confirm)\b", re.IGNORECASE)
 _CLAUSE = pattern_of(r"[^.,;!?]+")
 
 
+@lru_cache(maxsize=1024)
 def is_transfer(tool: str) -> bool:
     """Whether a tool hands the user over to a person."""
     return _HANDS_OVER.search(tool) is not None and _TO_A_PERSON.search(tool) is not None
@@ -51,7 +56,11 @@ def is_transfer(tool: str) -> bool:
 def asks_for_transfer(steps: Sequence[Step], before: int) -> bool:
     """Whether it was the user who first spoke of being handed over, before a step."""
     said = (step for step in steps if step.kind == "message" and step.index < before)
-    return next((step.party == "user" for step in said if _ACCEPTS_TRANSFER.search(step.text)), False)
+    return next((step.party == "user" for step in said if _speaks_of_transfer(step.text)), False)
+
+
+def _speaks_of_transfer(text: str) -> bool:
+    return _may_accept_transfer(text) and _ACCEPTS_TRANSFER.search(text) is not None
 
 
 def user_signs(rollout: Rollout, *, failed: bool, undone: bool) -> Iterator[Sign]:
@@ -81,13 +90,17 @@ def _withheld(walk: AlignedTrajectory) -> Iterator[Sign]:
         )
         return
     who = {fact.lower(): fact for fact in facts(walk.due.script) if form_of(fact)}
-    asked = next((step for step in walk.steps if _is_said(step, "agent") and _ASKS_WHO.search(step.text)), None)
-    if asked is None or not who or is_named(walk.steps, who) or is_named(walk.rollout.prompt, who):
+    asked = next((step for step in walk.steps if _is_said(step, "agent") and _asks_who(step.text)), None) if who else None
+    if asked is None or is_named(walk.steps, who) or is_named(walk.rollout.prompt, who):
         return
     reply = next((step for step in walk.steps if step.index > asked.index and _is_said(step, "user")), None)
     if reply is not None and not any(map(form_of, facts(reply.text))):
         quote = telling_sentence(reply.text, ("have", "remember", "id"))
         yield _said("user:withheld", next(iter(who.values()))[:LONGEST_SUBJECT], reply.index, quote)
+
+
+def _asks_who(text: str) -> bool:
+    return _may_ask_who(text) and _ASKS_WHO.search(text) is not None
 
 
 def _reply_to(walk: AlignedTrajectory, subject: str, phrase: str) -> Sign:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
-import re2
-
+from blade.evidence.presence import search_of
 from blade.evidence.signs.claims import CLAIMS, success_claim
 from blade.model.account import Account, LogText
 from blade.model.finding import Sign
 from blade.model.log import LogEvent
+from blade.model.made_once import made_once
 from blade.model.rollout import Features, Outcome, Rollout, Step
 
 LONGEST_SUBJECT = 120
 LONGEST_QUOTE = 200
 CLOSING = 2_500
 """Characters at the end of the last message in which its conclusion stands: longer reports end with one."""
+OPENING = 300
+"""Characters at the start of a message in which a refusal stands: it opens with it."""
 FAILING = ("test-failed", "test-error", "collection-error")
 """Events that say that a test did not hold, in the order in which they are kept."""
 NO_FEATURES = Features()
@@ -29,7 +31,6 @@ _RUNS = frozenset(
 _WRITES = frozenset("write edit insert replace patch append multiedit editor".split())  # noqa: SIM905
 _MAKES = frozenset("create update save modify".split())  # noqa: SIM905
 """Words of tools that write a file where their name has the word, too: other tools make orders and bookings."""
-_code_point = re.compile(r"\\u([0-9a-f]{4})")
 _part_of_name = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _piece = re.compile(r"[^\s'\"`()\[\]{}<>,;:=|\\]+")
 LONGEST_PATH = 300
@@ -46,37 +47,42 @@ def sign(kind: str, subject: str = "", quote: str = "", field: str = "", step: i
     )
 
 
-def _compiled(pattern: str, *, ignore_case: bool) -> Callable[[bytes], object]:
-    options = re2.Options()
-    options.case_sensitive = not ignore_case
-    options.never_capture = True
-    options.log_errors = False
-    search: Callable[[bytes], object] = re2.compile(_code_point.sub(r"\\x{\1}", pattern), options).search
-    return search
+_searched: list[str] = []
 
 
-def may_hold(pattern: str, *, ignore_case: bool = True) -> Callable[[str], bool]:
-    """Whether a text may hold a pattern, as google-re2 tells: it takes a twentieth of the time of `re`, which then decides.
+def in_closing(pattern: str) -> Callable[[RolloutView], bool]:
+    """Whether the closing of a rollout may hold a pattern, case aside.
 
-    The pattern asks nothing of what stands around it, and `.` and letters beyond ASCII mean the same to both.
+    All patterns that are asked for are one search. They ask nothing of what stands around them.
     """
-    search: Callable[[bytes], object] | None = None
-
-    def holds(text: str) -> bool:
-        nonlocal search
-        if search is None:
-            search = _compiled(pattern, ignore_case=ignore_case)
-        return search(text.encode("utf-8", "replace")) is not None
-
-    return holds
+    place = _place_of(pattern)
+    return lambda view: place in view.closing_holds
 
 
-may_claim = may_hold(CLAIMS)
+def in_opening(pattern: str) -> Callable[[RolloutView], bool]:
+    """The same of the opening of the last message; it may say so of a pattern that stands behind the opening."""
+    place = _place_of(pattern)
+    return lambda view: place in view.opening_holds
 
 
-def words_of(name: str) -> set[str]:
+def _place_of(pattern: str) -> int:
+    _searched.append(pattern)
+    _search.cache_clear()
+    return len(_searched) - 1
+
+
+@cache
+def _search() -> Callable[[bytes], list[int] | None]:
+    return search_of(_searched)
+
+
+_may_claim = in_closing(CLAIMS)
+
+
+@lru_cache(maxsize=4096)
+def words_of(name: str) -> frozenset[str]:
     """The words that a name in code is made of, in lower case."""
-    return {word.lower() for word in _part_of_name.findall(name)}
+    return frozenset(word.lower() for word in _part_of_name.findall(name))
 
 
 def runs_commands(step: Step) -> bool:
@@ -106,23 +112,23 @@ class RolloutView:
         self.account: Account = rollout.account
         self.passed = rollout.outcome is Outcome.PASSED
 
-    @cached_property
+    @made_once
     def prompt(self) -> str:
         """All that the agent was given, as one text."""
         return "\n".join(step.text for step in self.rollout.prompt)
 
-    @cached_property
+    @made_once
     def session(self) -> Mapping[str, Any]:
         """What the agent's own log says of how it ended; empty where it does not."""
         value = self.rollout.field("session")
         return value if isinstance(value, dict) else {}
 
-    @cached_property
+    @made_once
     def is_cut(self) -> bool:
         """Whether the transcript begins in the middle, so that absence proves nothing."""
         return bool(self.rollout.field("transcript_is_cut"))
 
-    @cached_property
+    @made_once
     def last(self) -> Step | None:
         """The last message of the agent, where no call comes after it."""
         for step in reversed(self.steps):
@@ -132,36 +138,49 @@ class RolloutView:
                 return None
         return None
 
-    @cached_property
+    @made_once
     def closing(self) -> str:
         """The end of the last message."""
         return self.last.text[-CLOSING:] if self.last is not None else ""
 
-    @cached_property
+    @made_once
     def claim(self) -> str:
         """The words of the closing that report the work as done; empty where none do."""
-        return success_claim(self.closing) if may_claim(self.closing) else ""
+        return success_claim(self.closing) if _may_claim(self) else ""
 
-    @cached_property
+    @made_once
+    def closing_holds(self) -> Collection[int]:
+        """The places of the patterns that the closing may hold."""
+        return _search()(self.closing.encode("utf-8", "replace")) or ()
+
+    @made_once
+    def opening_holds(self) -> Collection[int]:
+        """The places of the patterns that the opening of the last message may hold; of a short one its whole is searched."""
+        text = self.last.text if self.last is not None else ""
+        if len(text) <= 2 * OPENING:
+            return self.closing_holds
+        return _search()(text[:OPENING].encode("utf-8", "replace")) or ()
+
+    @made_once
     def calls(self) -> tuple[Step, ...]:
         """What the agent called."""
         return tuple(step for step in self.steps if step.kind == "call" and step.party == "agent")
 
-    @cached_property
+    @made_once
     def grader_logs(self) -> tuple[LogText, ...]:
         return tuple(log for log in self.account.logs if not log.of_agent)
 
-    @cached_property
+    @made_once
     def agent_logs(self) -> tuple[LogText, ...]:
         return tuple(log for log in self.account.logs if log.of_agent)
 
-    @cached_property
+    @made_once
     def failures(self) -> Sequence[tuple[LogText, LogEvent]]:
         """The tests that the grader's logs say did not hold."""
         events = [(log, event) for log in self.grader_logs for event in log.parsed.events if event.kind in FAILING]
         return sorted(events, key=lambda pair: FAILING.index(pair[1].kind))
 
-    @cached_property
+    @made_once
     def failure_texts(self) -> Sequence[tuple[LogText, LogEvent, str]]:
         """Each failure with the lines around it that tell what was compared; a long line by its beginning."""
         return [(log, event, "\n".join(lines_around(log, event))) for log, event in self.failures[:MOST_FAILURES]]

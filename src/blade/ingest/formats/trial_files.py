@@ -33,7 +33,11 @@ _FEWEST = 2
 _LOOKED_AT = 8
 """Trials that are opened to tell what a folder is."""
 _TEXTS = (".txt", ".log", ".md", ".out", ".err", ".diff", ".patch", ".html", ".xml")
-_LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".gz", ".zst", ".arrow")
+_LINES = tuple(
+    f"{ending}{packed}"
+    for ending in (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".arrow")
+    for packed in ("", ".gz", ".zst")
+)
 _SHARED = 0.5
 """Of the trials, the share that must have a file for it to be a part of every trial."""
 _HEAD = 1 << 16

@@ -70,7 +70,7 @@ _BAD = (
     ),
     *("hallucin", "toxic", "cheat", "returncode", "exitcode"),
 )
-_BAD_WORDS = frozenset(("err", "rc", "exit", "bug", "bugs", "kill", "killed", "dead", "miss", "missed"))
+_BAD_WORDS = frozenset(("err", "rc", "exit", "bug", "bugs", "kill", "killed", "dead", "miss", "missed", "wer", "cer", "mae", "mse", "rmse", "ppl", "perplexity", "distance"))
 """How words begin, or which words are, with which people say that something went wrong; they decide which way a flag counts."""
 _GOOD = (
     *(
@@ -437,20 +437,22 @@ def _constant_within(sample: Sample, path: str, taken: frozenset[str]) -> int:
 
 
 def _is_counted(sample: Sample, path: str, taken: frozenset[str]) -> bool:
-    """Whether a number counts the rows of each value alike, and some other text, such as what was asked, stands for the value.
+    """Whether a number counts the rows of each value alike, and the name says that it is a task, or some other text, such as
+    what was asked, stands for the value.
 
     Numbers within categories are counted too, but hardly any text stands for a category.
     """
     column = sample.columns[path]
+    counts = choose_repeat(sample, column, frozenset((path,))) is not None
+    if not counts or _TASK_WORDS.search(last(path).lower()):
+        return counts
     if len(set(column)) < FEWEST_TASKS:
         return False
     twins = [other for other in sample.scalars if other != path and other not in taken]
-    if not any(
+    return any(
         all(isinstance(value, str) for value in sample.columns[other]) and _one_to_one(column, sample.columns[other])
         for other in twins
-    ):
-        return False
-    return choose_repeat(sample, column, frozenset((path,))) is not None
+    )
 
 
 def choose_repeat(sample: Sample, groups: Sequence[Any], taken: frozenset[str]) -> str | None:

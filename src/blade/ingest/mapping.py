@@ -119,22 +119,33 @@ def guesses(rows: Sequence[Row]) -> str:
     """The fields of rows that nobody knows, an example of each with what it may be, and the mapping to try."""
     fields = _fields(rows)
     guessed = _guessed(fields, len(rows))
+    tried = _tried(fields, dict(guessed))
     names = {path: target for target, path in guessed.items()}
     known = [path for path in fields if path in names]
     others = [path for path in fields if path not in names]
     order = sorted([*known, *others[: max(0, _MOST_SHOWN - len(known))]], key=list(fields).index)
     shown = [_field(path, fields[path][0], names.get(path)) for path in order]
     listed = ", ".join(shown) + (", ..." if len(fields) > len(order) else "")
+    ask = "if these are rollouts, say what is what"
+    if guessed["reward"] == "FIELD":
+        ask = f"none of them looks like a verdict; {ask}, with the field that judges them in place of FIELD"
+    return f"its fields are {listed or 'none'}; {ask}: {tried}"
+
+
+def mapping_to_try(rows: Sequence[Row]) -> str:
+    """The options that say what the fields of rows may be."""
+    fields = _fields(rows)
+    return _tried(fields, _guessed(fields, len(rows)))
+
+
+def _tried(fields: Mapping[str, Sequence[Any]], guessed: dict[str, str]) -> str:
     reward = guessed["reward"]
     if reward in fields and says_bad(reward) and not any(isinstance(value, str) for value in fields[reward]):
         guessed["reward"] = f"{REVERSED}{reward}"
     tried = " ".join(f"--map {shlex.quote(f'{target}={path}')}" for target, path in guessed.items())
     if reward in fields and any(_above_one(value) for value in fields[reward]) and not says_bad(reward):
         tried += f" --pass-threshold {_threshold(reward, fields)}"
-    ask = "if these are rollouts, say what is what"
-    if guessed["reward"] == "FIELD":
-        ask = f"none of them looks like a verdict; {ask}, with the field that judges them in place of FIELD"
-    return f"its fields are {listed or 'none'}; {ask}: {tried}"
+    return tried
 
 
 def looks_scored(rows: Sequence[Row]) -> bool:

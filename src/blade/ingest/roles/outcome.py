@@ -282,6 +282,8 @@ def _by_name(
 ) -> Choice:
     """Where no verdicts agree: one in words, one that goes with equal answers, or one with a name that means a verdict."""
     named = [path for path in candidates if last(path).lower() in _NAMED_REWARD]
+    # Inside of a result, `success` that never changes says that the call went through, and nothing of the answer.
+    named = [path for path in named if path in varying or "." not in path or last(path).lower() != "success"]
     if named:
         return Choice(path=_preferred(named), why="its name means a verdict; nothing else tells", by_name=True)
     candidates = {p: v for p, v in candidates.items() if not _TASK_WORDS.search(last(p).lower())}

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from blade.files import ATTRIBUTIONS_FILE, READERS_FIELDS, finish
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
-from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, listing
+from blade.ingest.folder_files import TO_NOTHING, YAML_ENDINGS, FolderListing, is_inside, listing, read_json
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import NOT_REGULAR, Record, Torn, first_bytes, records
 from blade.ingest.mapping import guesses, with_map
@@ -49,7 +49,8 @@ COLLATED = "preprocessed_datasets"
 _SAID = ("mode", "define", "remove")
 _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 _TABLE_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".arrow", ".feather", ".ipc")
-_CONFIG_ENDINGS = (".yaml", ".yml")
+_OTHER_ENDINGS = (".xml", ".xml.gz", *YAML_ENDINGS)
+"""Files of which few are results: they are looked at where nothing else in a folder is a run."""
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50
 _HEAD_LINES = 5_000
@@ -129,7 +130,7 @@ class _Search(Struct, kw_only=True):
 
 
 def _is_named_sidecar(name: str) -> bool:
-    return role_of(Path(name)) != "rollouts" or name == "manifest.json" or name.endswith(_CONFIG_ENDINGS)
+    return role_of(Path(name)) != "rollouts" or name == "manifest.json" or name.endswith(YAML_ENDINGS)
 
 
 def find(
@@ -268,11 +269,21 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
         return
     before = set(search.bundles)
     _take_below(path, name, search)
+    if not search.bundles.keys() - before:
+        _take_others(path, name, search)
     yielding = [key for key in search.bundles.keys() - before if search.bundles[key].format.yields]
     if len(yielding) < len(search.bundles.keys() - before):
         for key in yielding:
             del search.bundles[key]
             search.refused[key] = "it stands beside rollouts and may be their summary: give the file itself to read it"
+
+
+def _take_others(path: Path, name: str | None, search: _Search) -> None:
+    """Take results in files that mostly hold other things; of the rest nothing is said."""
+    for here, owner in _folders(path, search.forced):
+        for file in here.files if owner is None else ():
+            if file.endswith(_OTHER_ENDINGS) and recognize(read_head(here.path / file)) is not None:
+                _take_file(here.path / file, name, search)
 
 
 def _take_below(path: Path, name: str | None, search: _Search) -> None:
@@ -405,6 +416,8 @@ def _without_rollouts(role: str) -> str:
 
 def _not_lines(path: Path, head: FileHead) -> str:
     """Why a file of no known format is none, and how one value over a whole file becomes lines."""
+    if path.name.endswith(YAML_ENDINGS):
+        return read_json(path, None)[1] or "it is YAML in which no list of records was found"
     start = head.start.removeprefix(codecs.BOM_UTF8).lstrip()
     wanted = f"one object a line is expected, as `jq -c %s {path.name} > {stem_of(path)}_lines.jsonl` writes them"
     if start.startswith(b"["):
@@ -451,7 +464,7 @@ def sidecars(path: Path, names: Collection[str] | None = None) -> dict[str, Path
         match = next((name for ending in _ROLLOUT_ENDINGS if (name := stem + suffix + ending) in names), None)
         if match is not None:
             found[role] = path.with_name(match)
-    configs = [name + end for name in (stem, f"{stem}_config", "config") for end in _CONFIG_ENDINGS]
+    configs = [name + end for name in (stem, f"{stem}_config", "config") for end in YAML_ENDINGS]
     config = next((name for name in configs if name in names), None)
     if config is not None:
         found["config"] = path.with_name(config)

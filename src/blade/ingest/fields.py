@@ -105,6 +105,7 @@ _MODEL = Field(
         "model_name",
         "model_name_or_path",
         "agent.model_info.name",
+        "provider.id",
         "responses_create_params.model",
     ),
 )

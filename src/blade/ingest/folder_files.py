@@ -11,10 +11,12 @@ from msgspec import Struct
 
 from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.jsonl import BOM, NOT_REGULAR, open_regular
+from blade.ingest.yaml_text import read_yaml
 from blade.model.limits import read_limits, too_large
 
 LONGEST_TEXT = 1 << 20
 """Bytes of a log that are kept: the first and the last half. Verdicts and errors stand at its ends."""
+YAML_ENDINGS = (".yaml", ".yml")
 OUTSIDE = "it is a link to a place outside the folder"
 TO_NOTHING = "it is a link to nothing"
 _POINTER = b"version https://git-lfs.github.com/spec/"
@@ -111,11 +113,16 @@ def read_text(path: Path, root: Path | None, most: int = LONGEST_TEXT) -> Piece:
 
 
 def read_json(path: Path, root: Path | None) -> tuple[Any, str]:
-    """The value of a JSON document, and why there is none; both are empty for a file that does not exist."""
+    """The value of a JSON or YAML document, and why there is none; both are empty for a file that does not exist."""
     most = read_limits().document
     piece = read_text(path, root, most) if _size(path) <= most else Piece(reason=too_large("the file"))
     if piece.text is None:
         return None, piece.reason
+    if path.name.endswith(YAML_ENDINGS):
+        try:
+            return read_yaml(piece.text), ""
+        except ValueError as why:
+            return None, str(why)
     try:
         # One value in an object, so that lists and mended values are read the same way.
         row, _ = decode_whole(b'{"value":%b}' % piece.text.encode("utf-8", "replace"))

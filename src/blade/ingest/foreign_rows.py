@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -15,6 +16,10 @@ _DEEPEST = 6
 _ALIKE = 0.5
 """Of the fields that most records of a list have, the share that a record must have to be of the same kind."""
 _LONGEST_KEY = 200
+_FEWEST_GRADED = 3
+"""Records in which the same names must come back: in two they may by chance."""
+_SAME_GRADERS = 0.8
+"""Of the records, those that have the usual graders; some leave one out."""
 _LOOKED_AT = 50
 _LEARNED_FROM = 100
 """Records from which a verdict is learned that has no usual name."""
@@ -43,11 +48,70 @@ class Records(Struct, frozen=True, kw_only=True):
 def records_of(value: Any) -> Records | None:
     """The records that look most like rollouts: judged, many, and not the parts of another that is judged itself."""
     found: dict[str, list[Fields]] = {}
-    _collect(value, "", {}, found, 0)
-    kinds = [Records(path=path, rows=rows) for path, rows in found.items() if _is_one_kind(rows)]
+    _collect(_laid_out(value), "", {}, found, 0)
+    kinds = [
+        Records(path=path, rows=rows)
+        for path, rows in found.items()
+        if _is_one_kind(rows) and not _are_graders(path, found)
+    ]
     judged = [one for one in kinds if verdict_field(one.rows) is not None]
     outer = [one for one in judged if not any(_holds(other, one) for other in judged)]
     return max(outer or kinds, key=lambda one: (len(one.rows), -one.path.count(".")), default=None)
+
+
+def _laid_out(value: Any) -> Any:
+    """A table that is written column by column, or verdicts on the attempts at each task, as a list of records."""
+    if not isinstance(value, dict) or len(value) < 2:
+        return value
+    columns = list(value.values())
+    if all(isinstance(column, dict) for column in columns):
+        places = [str(place) for place in range(len(columns[0]))]
+        if len(places) > 1 and all(list(column) == places for column in columns):
+            return [{name: column[place] for name, column in value.items()} for place in places]
+    tries = [column for column in columns if isinstance(column, list) and all(isinstance(one, bool) for one in column)]
+    # Longer lists may be the tasks of a few models.
+    if len(tries) == len(columns) and 0 < max(map(len, tries)) < len(value):
+        return [
+            {"task_id": task, "repeat": place, "passed": one}
+            for task, attempts in value.items()
+            for place, one in enumerate(attempts)
+        ]
+    return value
+
+
+def _are_graders(path: str, found: Mapping[str, Sequence[Fields]]) -> bool:
+    """Whether the records of a path are what the graders of the records around them found."""
+    around, _, name = path.removesuffix(".*").rpartition(".*.")
+    outer = found.get(f"{around}.*") if name else None
+    return bool(outer) and are_graders([row.get(name) for row in outer or ()])
+
+
+def are_graders(lists: Sequence[Any]) -> bool:
+    """Whether lists hold one object for each of the same few names: graders or criteria of one rollout, and no attempts.
+
+    A list with an object for each of several models or agents holds attempts.
+    """
+    full = [[item for item in one if isinstance(item, dict)] for one in lists if isinstance(one, list) and one]
+    if len(full) < _FEWEST_GRADED:
+        return False
+    ours = {path for field_ in ("model", "agent") for path in fields.BY_NAME[field_].paths}
+    names = set.intersection(*(set(item) for one in full for item in one)) - ours
+    return any(_names_the_same([[item[name] for item in one] for one in full]) for name in names)
+
+
+def _names_the_same(named: Sequence[Sequence[Any]]) -> bool:
+    """Whether words tell the objects of each list apart, and are the same words in nearly all lists."""
+    if not all(isinstance(value, str) and not value.strip().isdecimal() for one in named for value in one):
+        return False
+    if any(len(set(one)) < len(one) for one in named) or max(map(len, named)) < 2:
+        return False
+    usual, count = Counter(frozenset(one) for one in named).most_common(1)[0]
+    return len(usual) > 1 and count >= _SAME_GRADERS * len(named) and verdict_words(usual) < len(usual)
+
+
+def verdict_words(values: Iterable[str]) -> int:
+    """How many of some values are words of pass and fail."""
+    return sum(value.strip().lower() in _WORDS for value in values)
 
 
 def _holds(outer: Records, inner: Records) -> bool:

@@ -20,7 +20,7 @@ from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
 from blade.ingest.jsonl import Torn
-from blade.ingest.mapping import guesses, looks_scored
+from blade.ingest.mapping import guesses, looks_scored, mapping_to_try
 from blade.ingest.reread import reread
 from blade.ingest.roles.learn import learn_roles
 from blade.ingest.roles.sample import sample_rows, with_tasks
@@ -141,8 +141,13 @@ def _load_bundles(found: Found, options: Options, detect: Detect | None) -> list
 def _with_problems(run: Run, found: Found, files: Files, options: Options) -> Run:
     """The run with the problems of files that gave no run; first that it has no score, where a field looks like one."""
     unjudged = _unjudged(run, files, options)
-    problems = (*([unjudged] if unjudged is not None else []), *found.problems)
-    return replace(run, problems=(*problems, *run.problems), problem_count=run.problem_count + len(problems))
+    problems = (*(unjudged[:1] if unjudged is not None else ()), *found.problems)
+    return replace(
+        run,
+        problems=(*problems, *run.problems),
+        problem_count=run.problem_count + len(problems),
+        surprises=(*(unjudged[1:] if unjudged is not None else ()), *run.surprises),
+    )
 
 
 def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
@@ -303,8 +308,8 @@ def _run(
     )
 
 
-def _unjudged(run: Run, files: Files, options: Options) -> Problem | None:
-    """Where no row of lines of JSON has a reward or an error, the field that may be one; the user can name it."""
+def _unjudged(run: Run, files: Files, options: Options) -> tuple[Problem, str] | None:
+    """Where no row of lines of JSON has a reward or an error, the field that may be one, and what the user can say."""
     mapped = any(target == "reward" for target, _ in options.mapping)
     if mapped or run.rollouts.is_empty() or set(run.rollouts["outcome"]) - {str(Outcome.UNSCORED)}:
         return None
@@ -314,7 +319,9 @@ def _unjudged(run: Run, files: Files, options: Options) -> Problem | None:
     if not head or any(name in row for row in head for name in BY_NAME["reward"].paths) or not looks_scored(head):
         return None
     reason = f"no row has a reward or score; {guesses(head)}"
-    return Problem(source=RowSource(artifact=files.shown(paths[0])), reason=reason)
+    options_to_try = " ".join(mapping_to_try(head).replace("`", "'").split())
+    note = f"no row has a reward or score, but a field looks like one: with `{options_to_try}` it is read"
+    return Problem(source=RowSource(artifact=files.shown(paths[0])), reason=reason), note
 
 
 def _named(runs: Sequence[Run], groups: Sequence[RunGroup], files: Files) -> list[Run]:

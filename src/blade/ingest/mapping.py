@@ -11,7 +11,7 @@ import msgspec
 
 from blade.ingest import cells
 from blade.ingest.decode import BAD_VALUE, Row, decode_any, encode
-from blade.ingest.fields import BY_NAME, is_verdict
+from blade.ingest.fields import BY_NAME, ID_NAMES, is_verdict
 from blade.ingest.roles.outcome import says_bad
 from blade.ingest.roles.results import verdict_of
 from blade.model.errors import RequestError
@@ -39,6 +39,10 @@ _NOT_JUDGED = ("error", "errored", "skipped", "skip", "n/a", "none", "unknown")
 """Words for a result that is no verdict."""
 _OF_A_MODEL = ("response.", "responses_create_params.")
 """Where a request and a response keep settings and states that judge nothing."""
+_OF_AN_ANSWER = frozenset(
+    path for target in ("expected", "answer", "output") if target in BY_NAME for path in BY_NAME[target].paths
+) | {"response", "output", "prediction", "completion"}
+"""Names of what was expected and given, which name no task."""
 _HINTED = ("prompt", "expected", "answer", "model")
 """What is guessed by a field's name alone, since content shows it only over many rows."""
 
@@ -115,19 +119,33 @@ def guesses(rows: Sequence[Row]) -> str:
     """The fields of rows that nobody knows, an example of each with what it may be, and the mapping to try."""
     fields = _fields(rows)
     guessed = _guessed(fields, len(rows))
+    tried = _tried(fields, dict(guessed))
     names = {path: target for target, path in guessed.items()}
     known = [path for path in fields if path in names]
     others = [path for path in fields if path not in names]
     order = sorted([*known, *others[: max(0, _MOST_SHOWN - len(known))]], key=list(fields).index)
     shown = [_field(path, fields[path][0], names.get(path)) for path in order]
     listed = ", ".join(shown) + (", ..." if len(fields) > len(order) else "")
+    ask = "if these are rollouts, say what is what"
+    if guessed["reward"] == "FIELD":
+        ask = f"none of them looks like a verdict; {ask}, with the field that judges them in place of FIELD"
+    return f"its fields are {listed or 'none'}; {ask}: {tried}"
+
+
+def mapping_to_try(rows: Sequence[Row]) -> str:
+    """The options that say what the fields of rows may be."""
+    fields = _fields(rows)
+    return _tried(fields, _guessed(fields, len(rows)))
+
+
+def _tried(fields: Mapping[str, Sequence[Any]], guessed: dict[str, str]) -> str:
     reward = guessed["reward"]
     if reward in fields and says_bad(reward) and not any(isinstance(value, str) for value in fields[reward]):
         guessed["reward"] = f"{REVERSED}{reward}"
     tried = " ".join(f"--map {shlex.quote(f'{target}={path}')}" for target, path in guessed.items())
     if reward in fields and any(_above_one(value) for value in fields[reward]) and not says_bad(reward):
         tried += f" --pass-threshold {_threshold(reward, fields)}"
-    return f"its fields are {listed or 'none'}; if these are rollouts, say what is what: {tried}"
+    return tried
 
 
 def looks_scored(rows: Sequence[Row]) -> bool:
@@ -152,16 +170,29 @@ def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
     """What each field may be: task and reward always, `FIELD` where nothing looks like them."""
     scores = [path for path, values in fields.items() if _is_score(values, rows)]
     scores = scores or [path for path, values in fields.items() if _is_grade(path, values, rows)]
-    # Whole numbers from 0 to 1 may count attempts; truth values and fractions hardly do.
+    # A flag that never changes says less than one that does; whole numbers from 0 to 1 may count attempts, others hardly do.
     reward = min(
         scores,
-        key=lambda path: (not is_verdict(path), all(type(value) is int for value in fields[path])),
+        key=lambda path: (
+            len({str(value) for value in fields[path]}) < 2,
+            not is_verdict(path),
+            all(type(value) is int for value in fields[path]) and not _goes_with(path, scores, fields),
+            not {*map(reward_of, fields[path])} <= {0.0, 1.0, None},
+        ),
         default=None,
     )
+    if reward is not None and says_bad(reward) and len({str(value) for value in fields[reward]}) < 2:
+        reward = None  # that nothing went wrong is no verdict
     ids = [path for path, values in fields.items() if path != reward and _is_id(values, rows)]
     task = min(
         ids,
-        key=lambda path: (_is_coarse(fields[path]), _is_prose(fields[path]), _NAMES_A_TASK.search(path) is None),
+        key=lambda path: (
+            path not in ID_NAMES,
+            _is_coarse(fields[path]),
+            path.rpartition(".")[2].lower() in _OF_AN_ANSWER,
+            _is_prose(fields[path]),
+            _NAMES_A_TASK.search(path) is None,
+        ),
         default=None,
     )
     found = {"task": task or "FIELD", "reward": reward or "FIELD"}
@@ -176,11 +207,22 @@ def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
         found["messages"] = talk
     for target in _HINTED:
         names = {path for path in BY_NAME[target].paths if "." not in path}
-        texts = (path for path, values in fields.items() if isinstance(values[0], str | int | float))
+        kinds = str if target == "prompt" else str | int | float
+        texts = (path for path, values in fields.items() if isinstance(values[0], kinds))
         path = next((path for path in texts if path.rpartition(".")[2].lower() in names), None)
         if path is not None and path not in {*found.values(), *taken}:
             found[target] = path
     return found
+
+
+def _goes_with(path: str, scores: Sequence[str], fields: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether another score is higher wherever this one is 1: both grade the same thing, and this one counts nothing."""
+    for other in scores:
+        pairs = [(reward_of(a), reward_of(b)) for a, b in zip(fields[path], fields[other], strict=False)]
+        high, low = ([b for a, b in pairs if a == side and b is not None] for side in (1, 0))
+        if other != path and high and low and min(high) > max(low):
+            return True
+    return False
 
 
 def _leaves(row: Row) -> Iterator[tuple[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -132,15 +132,27 @@ class RecordedNumber(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     recorded: float
     recomputed: float | None
+    """Over the rollouts with a verdict."""
+    all_expected: float | None = None
+    """Over all expected rollouts, where it differs: without a verdict they count as failures, as many harnesses have it."""
     reason: str | None = None
     """Why it could not be made again."""
 
     @property
     def agrees(self) -> bool | None:
-        """Equal to about nine digits; None when it could not be made again."""
-        if self.recomputed is None:
-            return None
-        return abs(self.recorded - self.recomputed) <= 1e-9 * max(1.0, abs(self.recorded), abs(self.recomputed))
+        """Whether one of the readings gives it, to about nine digits; None when it could not be made again."""
+        return None if self.recomputed is None else self.reading is not None
+
+    @property
+    def reading(self) -> Literal["judged", "all expected"] | None:
+        """Which rollouts the recorded number is over; None where no reading gives it."""
+        if _is_close(self.recorded, self.recomputed):
+            return "judged"
+        return "all expected" if _is_close(self.recorded, self.all_expected) else None
+
+
+def _is_close(one: float, other: float | None) -> bool:
+    return other is not None and abs(one - other) <= 1e-9 * max(1.0, abs(one), abs(other))
 
 
 class SchemaField(msgspec.Struct, frozen=True, kw_only=True):

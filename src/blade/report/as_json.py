@@ -21,12 +21,14 @@ from blade.report.documents import (
     metrics,
     task,
 )
+from blade.report.lost import LostInput, grouped
 from blade.report.page_one import leading
 
 MOST_BYTES = 6_000
 MOST_FINDINGS = 3
 LONGEST_WHAT = 300
 LONGEST_DOUBT = 240
+MOST_PROBLEMS = 3
 
 
 class PointsDocument(JsonDocument, frozen=True, kw_only=True):
@@ -59,6 +61,14 @@ class HeadlineSummary(JsonDocument, frozen=True, kw_only=True):
     value: float | None
 
 
+class LostSummary(JsonDocument, frozen=True, kw_only=True):
+    """Places of the input that could not be used for one reason; metrics.json lists each of them."""
+
+    reason: str
+    places: int
+    first: str
+
+
 class RunSummary(JsonDocument, frozen=True, kw_only=True):
     """What `blade analyze --json` prints of one run; `more` holds commands that give the rest."""
 
@@ -70,6 +80,7 @@ class RunSummary(JsonDocument, frozen=True, kw_only=True):
     baselines: dict[str, float | None]
     findings: tuple[FindingSummary, ...]
     doubts: tuple[str, ...]
+    problems: tuple[LostSummary, ...]
     reasons: dict[str, str]
     more: dict[str, str] | UnsetType = UNSET
     shortened: bool | UnsetType = UNSET
@@ -112,8 +123,13 @@ def _run_summary(one: RunAnalysis, limit: int) -> RunSummary:
         baselines={base.name: base.value for base in one.metrics.baselines},
         findings=tuple(map(_finding_summary, (diagnosis.findings if diagnosis else ())[:limit])),
         doubts=(*one.metrics.doubts, *doubts),
+        problems=tuple(map(_lost_summary, grouped(one.run.problems)[:MOST_PROBLEMS])),
         reasons={"headline": lead.reason} if lead.reason is not None else {},
     )
+
+
+def _lost_summary(lost: LostInput) -> LostSummary:
+    return LostSummary(reason=lost.reason[:LONGEST_DOUBT], places=lost.count, first=str(lost.first))
 
 
 def _finding_summary(finding: Finding) -> FindingSummary:

@@ -7,7 +7,7 @@ compute it takes from the value of the model by the same name.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -113,7 +113,9 @@ class RecordedDocument(JsonDocument, frozen=True, kw_only=True):
     source: str
     recorded: float
     recomputed: float | None
+    all_expected: float | None
     agrees: bool | None
+    reading: Literal["judged", "all expected"] | None
 
 
 class ProblemDocument(JsonDocument, frozen=True, kw_only=True):

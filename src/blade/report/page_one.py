@@ -16,6 +16,7 @@ from blade.report.diagnosis import (
     shown_modes,
     why_not,
 )
+from blade.report.lost import grouped
 from blade.report.numbers import amount, gain, limits, listed, plural, score, share
 from blade.report.readers import readers_line
 from blade.report.text import code, cut, safe, safe_inside, table
@@ -134,9 +135,14 @@ def _lost_input(one: RunAnalysis) -> list[str]:
     if not run.problem_count:
         return []
     read = plural(one.metrics.counts["total_rollouts"] or 0, "rollout")
-    first = f"{code(str(run.problems[0].source))} ({safe_inside(cut(run.problems[0].reason, LONGEST_REASON))})"
+    kinds = grouped(run.problems)
+    again = f", in {kinds[0].count:,} places" if kinds[0].count > 1 else ""
+    first = f"{code(str(kinds[0].first))} ({safe_inside(cut(kinds[0].reason, LONGEST_REASON))}{again})"
+    others = f" and {plural(len(kinds) - 1, 'other kind')}" if again and len(kinds) > 1 else ""
     where = (
-        f"{first}; see Artifact Inventory" if run.problem_count == 1 else f"first {first}; all in Artifact Inventory"
+        f"{first}; see Artifact Inventory"
+        if run.problem_count == 1
+        else f"first {first}{others}; all in Artifact Inventory"
     )
     lost = f"{plural(run.problem_count, 'place')} of the input could not be used, or only in part"
     return [f"**Input.** {read} could be read; {lost}: {where}."]

@@ -8,9 +8,9 @@ from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Between
 from blade.model.measure import Interval, Measure
 from blade.model.pattern import pattern_of
-from blade.model.rollout import Problem
-from blade.model.run import PublishedNumber
+from blade.model.run import PublishedNumber, RecordedNumber
 from blade.report import diagnosis
+from blade.report.lost import LostInput, grouped
 from blade.report.numbers import amount, limits, listed, plural, points, score, share, value_or_reason
 from blade.report.page_one import name_of, not_in_files, page_one, shared_lines
 from blade.report.readers import readers_section
@@ -135,20 +135,22 @@ def _problems(one: RunAnalysis) -> list[str]:
     if not total:
         return ["Every row could be used.", ""]
     lines = [f"{plural(total, 'problem')} with the input:", ""]
-    lines += [f"- {_problem(problem)}" for problem in one.run.problems[:MOST_PROBLEMS]]
-    more = total - min(total, MOST_PROBLEMS)
+    shown = grouped(one.run.problems)[:MOST_PROBLEMS]
+    lines += [f"- {_problem(lost)}" for lost in shown]
+    more = total - sum(lost.count for lost in shown)
     return [*lines, *([f"- {more:,} more in metrics.json."] if more else []), ""]
 
 
-def _problem(problem: Problem) -> str:
-    return f"{code(str(problem.source))}: {safe(cut(problem.reason, 160))}"
+def _problem(lost: LostInput) -> str:
+    again = f" (in {lost.count:,} places; this is the first)" if lost.count > 1 else ""
+    return f"{code(str(lost.first))}: {safe(cut(lost.reason, 160))}{again}"
 
 
 def _recorded(one: RunAnalysis) -> list[str]:
     if not one.recorded:
         return ["No sidecar states a number to compare with.", ""]
     wrong = [entry for entry in one.recorded if entry.agrees is False]
-    agreeing = [f"{safe(e.name)} {amount(e.recorded)}" for e in one.recorded if e.agrees]
+    agreeing = [_agreeing(entry) for entry in one.recorded if entry.agrees]
     unmade = [e for e in one.recorded if e.agrees is None]
     other = sum(stated.index is None for stated in one.run.stated) - sum(
         not e.name.startswith("tasks") for e in one.recorded
@@ -163,7 +165,7 @@ def _recorded(one: RunAnalysis) -> list[str]:
     )
     if not wrong:
         return [head, ""]
-    rows = [[safe(e.name), code(e.source), amount(e.recorded), amount(e.recomputed)] for e in wrong]
+    rows = [[safe(e.name), code(e.source), amount(e.recorded), _readings(e)] for e in wrong]
     return [
         head,
         "",
@@ -171,6 +173,25 @@ def _recorded(one: RunAnalysis) -> list[str]:
         "",
         *table(["number", "stated in", "recorded", "recomputed"], rows, "metrics.json"),
     ]
+
+
+def _agreeing(entry: RecordedNumber) -> str:
+    """A recorded number that one of the readings gives, and which, where there are two."""
+    said = f"{safe(entry.name)} {amount(entry.recorded)}"
+    if entry.all_expected is None or entry.recomputed is None:
+        return said
+    other = (
+        f"{amount(entry.all_expected)} over all expected"
+        if entry.reading == "judged"
+        else f"{amount(entry.recomputed)} over those with a verdict"
+    )
+    return f"{said} over {'those with a verdict' if entry.reading == 'judged' else 'all expected rollouts'} ({other})"
+
+
+def _readings(entry: RecordedNumber) -> str:
+    """What the rows give; both readings where they differ."""
+    judged = amount(entry.recomputed)
+    return judged if entry.all_expected is None else f"{judged} judged, {amount(entry.all_expected)} all expected"
 
 
 def aggregate_results(analysis: Analysis) -> list[str]:

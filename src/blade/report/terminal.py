@@ -13,6 +13,7 @@ from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.pattern import pattern_of
 from blade.model.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, strength
+from blade.report.lost import LostInput, grouped
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
 from blade.report.readers import readers_line
@@ -202,9 +203,12 @@ def _wrapped(lines: list[str], indent: str = "  ") -> list[str]:
 
 def _problems_of_all(analysis: Analysis) -> list[str]:
     """Each problem once, whichever runs it touches; a few in full, the rest counted."""
-    distinct = list(dict.fromkeys(problem for one in analysis.runs for problem in one.run.problems))
-    lines = [
-        cut(f"problem with the input: {each.source}: {each.reason}", LONGEST_LINE) for each in distinct[:MOST_FILES]
-    ]
-    more = len(distinct) - len(lines)
+    distinct = grouped(dict.fromkeys(problem for one in analysis.runs for problem in one.run.problems))
+    lines = [cut(f"problem with the input: {_lost(each)}", LONGEST_LINE) for each in distinct[:MOST_FILES]]
+    more = sum(each.count for each in distinct[MOST_FILES:])
     return [*lines, *([f"and {plural(more, 'more problem')}, listed in the report"] if more > 0 else [])]
+
+
+def _lost(lost: LostInput) -> str:
+    again = f" in {lost.count:,} places, first" if lost.count > 1 else ""
+    return f"{lost.reason}{again}: {lost.first}" if again else f"{lost.first}: {lost.reason}"

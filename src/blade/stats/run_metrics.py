@@ -24,7 +24,10 @@ _STAT = pattern_of(r"^(mean|max|min|median|std)/(reward|input_tokens|output_toke
 _PASS = pattern_of(r"^pass@(\d+)/accuracy$")
 _AVERAGE = pattern_of(r"^pass@1\[avg-of-(\d+)\]/accuracy$")
 
-_KNOWN = pattern_of("|".join(pattern.pattern for pattern in (_STAT, _PASS, _AVERAGE)) + "|^accuracy$")
+_KNOWN = pattern_of("|".join(pattern.pattern for pattern in (_STAT, _PASS, _AVERAGE)) + "|^(?:accuracy|resolved)$")
+
+_MEANS = ("accuracy", "resolved", "mean/reward")
+"""Means of rewards, which some harnesses take over the rollouts with a verdict and others over all."""
 
 _STATS: dict[str, Callable[[pl.Series], object]] = {
     "mean": pl.Series.mean,
@@ -186,7 +189,7 @@ def recompute(run: Run) -> tuple[RecordedNumber, ...]:
     main = [artifact.path for artifact in run.artifacts if artifact.role == "rollouts"]
     about = ("task_id", "repeat", "artifact", "reward", "input_tokens", "output_tokens")
     rows = run.rollouts.select(about).filter(pl.col("artifact").is_in(main))
-    whole = [_recorded(stated, rows) for stated in run.stated if stated.index is None]
+    whole = [_recorded(stated, rows, run.rollouts.height) for stated in run.stated if stated.index is None]
     per_task = [stated for stated in run.stated if stated.index is not None]
     sources = sorted({stated.source for stated in per_task})
     return (
@@ -195,18 +198,24 @@ def recompute(run: Run) -> tuple[RecordedNumber, ...]:
     )
 
 
-def _recorded(stated: Stated, rows: pl.DataFrame) -> RecordedNumber | None:
+def _recorded(stated: Stated, rows: pl.DataFrame, expected: int) -> RecordedNumber | None:
     if not _KNOWN.match(stated.name):
         return None
     value = _recomputed(stated.name, rows)
     reason = None if value is not None else "no rollout has what it is made of"
+    is_mean = value is not None and stated.name in _MEANS and rows["reward"].count() < expected
     return RecordedNumber(
-        name=stated.name, source=stated.source, recorded=stated.value, recomputed=value, reason=reason
+        name=stated.name,
+        source=stated.source,
+        recorded=stated.value,
+        recomputed=value,
+        all_expected=float(rows["reward"].sum()) / expected if is_mean else None,
+        reason=reason,
     )
 
 
 def _recomputed(name: str, rows: pl.DataFrame) -> float | None:
-    if name == "accuracy":
+    if name in _MEANS:
         return _number(rows["reward"].mean())
     if match := _STAT.match(name):
         return _statistic(match[1], match[2], rows)

@@ -179,11 +179,7 @@ def test_a_table_may_separate_its_cells_otherwise(tmp_path: Path) -> None:
     assert run["a", 0].row["note"] == "x, y"
 
 
-def test_a_table_with_columns_of_its_own_is_refused_with_the_mapping(tmp_path: Path) -> None:
+def test_a_table_with_columns_of_its_own_is_read_by_what_they_hold(tmp_path: Path) -> None:
     path = tmp_path / "eval.csv"
     path.write_text("Question ID,Run #,Correct?\nQ1,1,Yes\nQ1,2,No\nQ2,1,No\nQ2,2,No\n", "utf-8")
-    with pytest.raises(blade.BladeError) as refused:
-        blade.load_run(path)
-    assert "--map 'task=Question ID' --map 'reward=Correct?' --map 'repeat=Run #'" in refused.value.message
-    run = blade.load_run(path, field_map={"task": "Question ID", "reward": "Correct?", "repeat": "Run #"})
-    assert outcomes(run) == {"Q1#1": "passed", "Q1#2": "failed", "Q2#1": "failed", "Q2#2": "failed"}
+    assert outcomes(blade.load_run(path)) == {"Q1#1": "passed", "Q1#2": "failed", "Q2#1": "failed", "Q2#2": "failed"}

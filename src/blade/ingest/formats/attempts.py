@@ -10,7 +10,7 @@ from typing import Any
 
 from blade.ingest.decode import BAD_VALUE, Unusable, decode_any, decode_row, encode
 from blade.ingest.fields import BY_NAME, ID_NAMES, is_rollout
-from blade.ingest.foreign_rows import Fields, Records, as_rollouts, records_of, verdict_field
+from blade.ingest.foreign_rows import Fields, Records, are_graders, as_rollouts, records_of, verdict_field
 from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.jsonl import Record
 from blade.ingest.jsonl import records as lines_of
@@ -41,7 +41,7 @@ def _attempts(rows: Sequence[Fields]) -> Records | None:
         return None
     name = found.path.split(".")[1]
     lists = [row.get(name) for row in rows]
-    if not all(isinstance(one, list) and not is_messages(one) for one in lists):
+    if are_graders(lists) or not all(isinstance(one, list) and not is_messages(one) for one in lists):
         return None
     return Records(
         path=found.path, rows=[{**one, **task} for task, one in zip(_tasks(rows, name), found.rows, strict=False)]

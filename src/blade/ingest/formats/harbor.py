@@ -155,7 +155,15 @@ def facts(path: Path) -> RunFacts:
     stats = json_object(result.get("stats"))
     total, errors = cells.integer(result.get("n_total_trials")), cells.integer(stats.get("n_errors"))
     note = f"the job's result.json says {total} trials, {errors} with errors" if total and errors else ""
-    return RunFacts(source="result.json" if result else "", note=note)
+    return RunFacts(source="result.json" if result else "", note=note, recorded=_mean(stats))
+
+
+def _mean(stats: Mapping[str, Any]) -> dict[str, float]:
+    """The job's mean reward, where it ran one agent and model on one data set: each such triple has its own."""
+    evals = list(map(json_object, json_object(stats.get("evals")).values()))
+    metrics = evals[0].get("metrics") if len(evals) == 1 else None
+    means = [cells.number(json_object(one).get("mean")) for one in metrics] if isinstance(metrics, list) else []
+    return {"mean/reward": means[0]} if len(means) == 1 and means[0] is not None else {}
 
 
 FORMAT = Format(

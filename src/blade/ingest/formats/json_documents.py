@@ -1,4 +1,4 @@
-"""JSON documents of nobody's harness with records at some depth: a list of objects, or a map from ids to objects."""
+"""JSON and YAML documents of nobody's harness with records at some depth: a list of objects, or a map from ids to objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from blade.ingest.decode import encode
-from blade.ingest.folder_files import read_json
+from blade.ingest.folder_files import YAML_ENDINGS, read_json
 from blade.ingest.foreign_rows import Fields, Records, as_rollouts, has_output, records_of, verdict_field
 from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.jsonl import Record, Torn
@@ -23,7 +23,8 @@ _SAMPLE = 50
 
 def recognizes(head: FileHead) -> bool:
     """A document in which there are records; one record alone counts where it holds what an agent said."""
-    return not head.rows and head.start.lstrip()[:1] in (b"{", b"[") and _records(head.path) is not None
+    is_document = head.start.lstrip()[:1] in (b"{", b"[") or head.path.name.endswith(YAML_ENDINGS)
+    return not head.rows and is_document and _records(head.path) is not None
 
 
 def _records(path: Path) -> Records | None:

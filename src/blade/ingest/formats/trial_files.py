@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from blade.ingest import fields
 from blade.ingest.decode import encode
-from blade.ingest.folder_files import FolderListing, json_object, listing, read_json, read_text
+from blade.ingest.folder_files import YAML_ENDINGS, FolderListing, json_object, listing, read_json, read_text
 from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, folder_format
 from blade.ingest.foreign_rows import (
     as_rollout,
@@ -33,7 +33,12 @@ _FEWEST = 2
 _LOOKED_AT = 8
 """Trials that are opened to tell what a folder is."""
 _TEXTS = (".txt", ".log", ".md", ".out", ".err", ".diff", ".patch", ".html", ".xml")
-_LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".gz", ".zst", ".arrow")
+_RECORDS = (".json", *YAML_ENDINGS)
+_LINES = tuple(
+    f"{ending}{packed}"
+    for ending in (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".arrow")
+    for packed in ("", ".gz", ".zst")
+)
 _SHARED = 0.5
 """Of the trials, the share that must have a file for it to be a part of every trial."""
 _HEAD = 1 << 16
@@ -57,6 +62,7 @@ def _members(here: FolderListing) -> list[str]:
 def _files(here: FolderListing) -> list[str]:
     """JSON files that are alike, each a record and none a list of judged records."""
     names = [name for name in here.files if name.endswith(".json")]
+    names = names or [name for name in here.files if name.endswith(YAML_ENDINGS)]
     if len(names) < _FEWEST:
         return []
     values = [_record(here.path / name, here.path) for name in names[:_LOOKED_AT]]
@@ -141,7 +147,7 @@ def _values(folder: FolderListing, row: TrialRow) -> dict[str, Any]:
     objects: dict[str, dict[str, Any]] = {}
     for name in folder.files:
         stem = name.rpartition(".")[0]
-        if name.endswith(".json"):
+        if name.endswith(_RECORDS):
             value = row.json(folder.path / name)
             if isinstance(value, dict):
                 objects[stem] = value
@@ -182,7 +188,7 @@ class TrialFiles:
 
     def read(self, member: str, row: TrialRow) -> dict[str, Any]:
         """The fields of a trial as its files have them."""
-        if member.endswith(".json"):
+        if member.endswith(_RECORDS):
             return json_object(row.json(self.path / member))
         return _values(listing(self.path / member, self.path), row)
 
@@ -193,13 +199,18 @@ class TrialFiles:
         if not values:
             return row
         row.values |= as_rollout(values, self.judge, self.talk)
-        task, _, attempt = member.removesuffix(".json").partition("/")
+        task, _, attempt = _without_ending(member).partition("/")
         counted = named_attempt(f"{task}.{attempt}") if attempt and not attempt.isdecimal() else named_attempt(task)
         if not any(given in values for given in fields.ID_NAMES):
             row.values["task_id"] = task if attempt or counted is None else counted[0]
         if counted is not None or attempt.isdecimal():
             row.values.setdefault("repeat", counted[1] if counted is not None else int(attempt))
         return row
+
+
+def _without_ending(member: str) -> str:
+    ending = next((one for one in _RECORDS if member.endswith(one)), "")
+    return member.removesuffix(ending)
 
 
 @lru_cache(maxsize=4)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.reading import Draft, Gathered, PrintedText, added
@@ -25,18 +28,11 @@ _LONGEST_TAG = 20_000
 def parse(text: PrintedText, found: Gathered) -> None:
     """Every test case; a suite's own numbers are not needed, as its cases are named."""
     plain, total = text.plain, Counts(passed=0, failed=0, errors=0, skipped=0, collected=0)
-    for piece_at, piece in _pieces(plain):
-        end = _end_of_tag(piece, 0)
-        if end == -1:
-            continue  # cut inside of the tag
-        fields = _attributes(piece[:end])
-        name, group = html.unescape(fields.get("name", "")), html.unescape(fields.get("classname", ""))
-        draft = Draft(subject=f"{group}.{name}" if group else name, kind="test-passed", line=text.number_at(piece_at))
-        if piece[end - 1 : end] != "/":
-            if "</testcase" not in piece:
-                continue  # cut before its verdict is known
-            _verdict(draft, piece[end:], text.number_at(piece_at))
-        draft.message = draft.message or fields.get("name", "")
+    for case in cases(plain):
+        line = text.number_at(case.at)
+        draft = Draft(subject=case.title, kind="test-passed", line=line)
+        _verdict(draft, case.inside, line)
+        draft.message = draft.message or case.fields.get("name", "")
         total = added(total, _one(draft.kind))
         found.add_test(NAME, draft)
     if total.collected:
@@ -44,6 +40,47 @@ def parse(text: PrintedText, found: Gathered) -> None:
         found.totals[NAME] = total
         if "</testsuite" in plain:
             found.end(NAME)
+
+
+class TestCase(Struct, frozen=True, kw_only=True):
+    """A test case that is whole: its attributes as they are written, and what stands in it."""
+
+    at: int
+    fields: Mapping[str, str]
+    inside: str
+
+    @property
+    def title(self) -> str:
+        """The name, after the class or the file that it is in."""
+        name, group = html.unescape(self.fields.get("name", "")), html.unescape(self.fields.get("classname", ""))
+        return f"{group}.{name}" if group else name
+
+    @property
+    def kind(self) -> EventKind:
+        """How it ended."""
+        return next((kind for tag, kind in _INNER if tag in self.inside), "test-passed")
+
+    @property
+    def told(self) -> str:
+        """What was written about how it ended: the message, then the text inside of the tag."""
+        at = next((at for tag, _ in _INNER if (at := self.inside.find(tag)) != -1), -1)
+        end = _end_of_tag(self.inside, at) if at != -1 else -1
+        if end == -1:
+            return ""
+        message = html.unescape(_attributes(self.inside[at:end]).get("message", ""))
+        body = "" if self.inside[end - 1] == "/" else self.inside[end + 1 :].partition("</")[0]
+        body = html.unescape(body.replace("<![CDATA[", "").replace("]]>", "")).strip()
+        return body if message in body else f"{message}\n{body}".strip()
+
+
+def cases(plain: str) -> Iterator[TestCase]:
+    """The test cases in order; those that are cut before their verdict is known are left out."""
+    for at, piece in _pieces(plain):
+        end = _end_of_tag(piece, 0)
+        closed = end != -1 and piece[end - 1 : end] == "/"
+        if closed or (end != -1 and "</testcase" in piece):
+            inside = "" if closed else piece[end:].partition("</testcase")[0]
+            yield TestCase(at=at, fields=_attributes(piece[:end]), inside=inside)
 
 
 def _pieces(plain: str) -> list[tuple[int, str]]:

@@ -278,7 +278,7 @@ class Learner:
     def _task(self) -> None:
         prompts = self._prompts()
         documented = self.first_role("task")
-        named = [p for p in BY_NAME["id"].paths if p in self.sample.columns]
+        named = [p for p in BY_NAME["id"].paths if p in self.sample.columns and not self._is_of_row(p, prompts)]
         for path in named[:1]:
             self.claim(path, "task", "its name says so; nothing in the values speaks against it", "name")
             documented = documented or path
@@ -299,9 +299,25 @@ class Learner:
         marks = self.sample.columns[documented] if documented is not None else prompts
         self.groups = [place if mark is None else _key(mark) for place, mark in enumerate(marks)]
         if self.first_role("repeat") is None and documented is not None:
-            repeat = outcome.choose_repeat(self.sample, self.groups, frozenset(self.found))
+            # What counts the models that were asked counts no attempts of one of them.
+            models = next((self.sample.columns[p] for p in BY_NAME["model"].paths if p in self.sample.columns), None)
+            within = self.groups if models is None else list(zip(self.groups, map(str, models), strict=True))
+            repeat = outcome.choose_repeat(self.sample, within, frozenset(self.found))
             if repeat is not None:
                 self.claim(repeat, "repeat", "counts up within each task")
+
+    def _is_of_row(self, path: str, prompts: Sequence[str | None]) -> bool:
+        """Whether a field such as `id` names each row, where several rows were asked the same and another field says so."""
+        column = self.sample.columns[path]
+        if path not in ("id", "uuid") or len(set(map(_key, column))) < len(self.sample):
+            return False
+        if not any(prompts):
+            named = next((p for p in BY_NAME["prompt"].paths if self.sample.columns.get(p)), None)
+            prompts = [_key(value) if value is not None else None for value in self.sample.columns.get(named or "", [])]
+        if not prompts or not all(prompts) or len(set(prompts)) * 2 > len(self.sample):
+            return False
+        taken = frozenset({path, *self.found})
+        return outcome.choose_task(self.sample, prompts, taken, frozenset()).path is not None
 
     def _claim_checks(self) -> None:
         """Named results that vary between rows or go with the verdict; others are configuration."""

@@ -24,6 +24,8 @@ CLOSE = 0.02
 """Two fields whose agreement differs by less are told apart by their names, or not at all."""
 LEAST_PRESENT = 0.5
 """A verdict stands in most rows; where a harness broke down there is none."""
+FEWEST_PEERS = 3
+"""Of two fields either may be a part of the other; three that nothing sets apart are columns of one kind."""
 FEWEST_CONSTANT = 2
 FEWEST_TASKS = 5
 """A value that groups the rows of a few tasks as their prompts do may be a category of the others."""
@@ -68,7 +70,7 @@ _BAD = (
     ),
     *("hallucin", "toxic", "cheat", "returncode", "exitcode"),
 )
-_BAD_WORDS = frozenset(("err", "rc", "exit", "bug", "bugs", "kill", "killed", "dead", "miss", "missed"))
+_BAD_WORDS = frozenset(("err", "rc", "exit", "bug", "bugs", "kill", "killed", "dead", "miss", "missed", "wer", "cer", "mae", "mse", "rmse", "ppl", "perplexity", "distance"))
 """How words begin, or which words are, with which people say that something went wrong; they decide which way a flag counts."""
 _GOOD = (
     *(
@@ -105,6 +107,7 @@ _GOOD = (
 )
 _GRADES = ("reward", "score", "passed", "success", "resolved", "solved")
 _NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
+_TOKEN = re.compile(r"[\w./:#@~-]+")
 _TASK_WORDS = re.compile(r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|uuid|qid|key|index")
 
 
@@ -195,6 +198,9 @@ def choose_reward(
     good = {path: score for path, score in scored.items() if score >= LEAST_AGREEMENT}
     if not good:
         return _by_name(candidates, varying, says_itself, equal)
+    peers = _peers(good, candidates, checked)
+    if peers:
+        return Choice(undecided=f"the verdict may be {_listed(peers)}: nothing sets one apart; say --map reward={peers[0]}")
     best = max(good.values())
     near = [path for path, score in good.items() if best - score <= CLOSE]
     near.sort(key=lambda path: candidates[path].count(None))
@@ -209,6 +215,37 @@ def choose_reward(
     return Choice(
         undecided=f"the verdict may be {_listed(near)}: they agree equally well; say --map reward={first}",
     )
+
+
+def _peers(good: Mapping[str, float], values: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> list[str]:
+    """Fields of one kind that go together because they are of the same rows, such as a column for each of several models.
+
+    None of them is named as a verdict, goes with checks, or is what others add up to.
+    """
+    paths = list(good)
+    if len(paths) < FEWEST_PEERS or any(_REWARD_WORDS.search(path.lower()) for path in paths):
+        return []
+    for path in paths:
+        others = [values[other] for other in values if other != path]
+        by_checks = (correlation(values[path], held) or 0.0 for held in checked.values())
+        if any(_same(values[path], one) for one in others) or any(r >= LEAST_AGREEMENT for r in by_checks):
+            return []
+        if any(_is_made_of(values[path], others, made) for made in (min, max, _mean)):
+            return []
+    return paths
+
+
+def _is_made_of(mine: Verdicts, others: Sequence[Verdicts], made: Callable[[Sequence[float]], float]) -> bool:
+    """Whether a field is the least, the highest or the mean of several others in every row."""
+    used = [one for one in others if (correlation(mine, one) or 0.0) > 0]
+    rows = [(value, [one[n] for one in used]) for n, value in enumerate(mine) if value is not None]
+    if len(used) < 2:
+        return False
+    return all(None not in row and abs(made([v for v in row if v is not None]) - value) < 1e-6 for value, row in rows)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def _same(one: Verdicts, other: Verdicts) -> bool:
@@ -245,6 +282,8 @@ def _by_name(
 ) -> Choice:
     """Where no verdicts agree: one in words, one that goes with equal answers, or one with a name that means a verdict."""
     named = [path for path in candidates if last(path).lower() in _NAMED_REWARD]
+    # Inside of a result, `success` that never changes says that the call went through, and nothing of the answer.
+    named = [path for path in named if path in varying or "." not in path or last(path).lower() != "success"]
     if named:
         return Choice(path=_preferred(named), why="its name means a verdict; nothing else tells", by_name=True)
     candidates = {p: v for p, v in candidates.items() if not _TASK_WORDS.search(last(p).lower())}
@@ -306,6 +345,9 @@ def choose_task(
     if best >= FEWEST_CONSTANT and not all(prompts):
         chosen = [path for path in repeated if grouping[path] == best]
         return _of_equal(sample, chosen, f"{best} other fields are constant within it")
+    counted = [path for path in repeated if _is_counted(sample, path, taken)] if not all(prompts) else []
+    if counted:
+        return _of_equal(sample, counted, "a number counts the attempts at each, and another text stands for it")
     unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
     unique = [path for path in unique if not _is_compared(sample, path)]
     return _of_unique(sample, unique) if unique else Choice()
@@ -329,19 +371,25 @@ def _of_equal(sample: Sample, paths: Sequence[str], why: str) -> Choice:
         return Choice()
     if len({tuple(_numbered(sample.columns[path])) for path in paths}) > 1:
         return Choice(undecided=f"the task may be {_listed(list(paths))}; say --map task={paths[0]}")
-    return Choice(path=min(paths, key=lambda path: (_oddness(sample, path), path.count("."))), why=why)
+    return Choice(path=min(paths, key=lambda path: (_oddness(sample, path), not _is_token(sample, path), path.count("."))), why=why)
 
 
 def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:
     """Of fields that differ from row to row the one that counts the rows, or whose values are built alike."""
     least = min(_oddness(sample, path) for path in paths)
     best = [path for path in paths if _oddness(sample, path) == least]
+    best = [path for path in best if _is_token(sample, path)] or best
     named = [path for path in best if _TASK_WORDS.search(last(path).lower())]
     if len(best) == 1 and least < 3:
         return Choice(path=best[0], why="differs from row to row and counts or is built as names are")
     if named:
         return Choice(path=named[0], why="differs from row to row; of several, its name says so", by_name=True)
     return Choice(undecided=f"the task may be {_listed(best)}; say --map task={best[0]}")
+
+
+def _is_token(sample: Sample, path: str) -> bool:
+    """Whether all values are written as identifiers are, without a space or the marks of a sentence."""
+    return all(_TOKEN.fullmatch(str(value)) for value in sample.of(path))
 
 
 def _oddness(sample: Sample, path: str) -> int:
@@ -390,6 +438,25 @@ def _constant_within(sample: Sample, path: str, taken: frozenset[str]) -> int:
     return count
 
 
+def _is_counted(sample: Sample, path: str, taken: frozenset[str]) -> bool:
+    """Whether a number counts the rows of each value alike, and the name says that it is a task, or some other text, such as
+    what was asked, stands for the value.
+
+    Numbers within categories are counted too, but hardly any text stands for a category.
+    """
+    column = sample.columns[path]
+    counts = choose_repeat(sample, column, frozenset((path,))) is not None
+    if not counts or _TASK_WORDS.search(last(path).lower()):
+        return counts
+    if len(set(column)) < FEWEST_TASKS:
+        return False
+    twins = [other for other in sample.scalars if other != path and other not in taken]
+    return any(
+        all(isinstance(value, str) for value in sample.columns[other]) and _one_to_one(column, sample.columns[other])
+        for other in twins
+    )
+
+
 def choose_repeat(sample: Sample, groups: Sequence[Any], taken: frozenset[str]) -> str | None:
     """The small whole number that counts up within each task."""
     if len(set(groups)) == len(groups):
@@ -402,6 +469,9 @@ def choose_repeat(sample: Sample, groups: Sequence[Any], taken: frozenset[str]) 
             by_group: dict[Any, list[int]] = {}
             for group, value in zip(groups, column, strict=True):
                 by_group.setdefault(group, []).append(value)
-            if all(max(values) - min(values) < 2 * len(values) + 2 for values in by_group.values()):
+            most = max(map(len, by_group.values()))
+            # An index comes back in every task; an amount that happens to grow with the rows does not.
+            recurs = len(set(column)) <= 2 * most
+            if recurs and all(max(values) - min(values) < 2 * len(values) + 2 for values in by_group.values()):
                 return path
     return None

@@ -21,7 +21,7 @@ ANSWERS = {
     "contained": "the output holds the expected answer among other words",
 }
 LONGEST_SUBJECT = 120
-_GRADER = pattern_of(r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|\btests?(?:_|\b)|reward")
+_GRADER = pattern_of(r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward")
 _LIMITS = {
     "time": "the time limit",
     "steps": "the step limit",
@@ -55,7 +55,7 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     recorded = evidence.outcome in ("errored", "unscored") and named_limit(evidence) == limit
     if cut is None and seen is None and not recorded:
         return None
-    if cut is not None and cut.name == OF_A_TEST:
+    if cut is not None and (cut.name == OF_A_TEST or _is_of_grader(evidence, cut)):
         return None
     return Candidate(
         # The class of an error may speak of a host that ran out of time as well.
@@ -65,6 +65,11 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
         differences=(cut,) if cut is not None else (),
         contrast=f"{_LIMITS[limit]} is recorded as what ended it",
     )
+
+
+def _is_of_grader(evidence: RolloutEvidence, cut: Difference) -> bool:
+    """Whether what ran out of time is the grader, by the stop word or the field that says so."""
+    return of_grader(evidence.stop) if cut.detail == "stop" else of_grader(cut.detail.rpartition(".")[2])
 
 
 def _delivered(evidence: RolloutEvidence) -> str:

@@ -22,6 +22,7 @@ _missing = re.compile(
     r"""|\b(?:open|stat|lstat|access|read|scandir|cat|chdir|exec) ['"]?"""
     + _PATH.format("c")
     + r"""['"]?: (?i:no such file)"""
+    r"""|(?i:no such file or directory)["' }]{1,8}\((?P<n>/[\w./@+-]*\w)\)"""
     r"""|ENOENT: no such file or directory, \w+ ['"](?P<d>[^'"\n]{1,300})['"]"""
     r"""|(?P<e>/[\w./@+-]*\w): (?:No such file or directory|not found)"""
     r"""|Path\(['"](?P<f>[^'"\n]{1,300})['"]\)\.(?:exists|is_file|is_dir)"""

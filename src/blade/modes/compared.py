@@ -21,7 +21,9 @@ ANSWERS = {
     "contained": "the output holds the expected answer among other words",
 }
 LONGEST_SUBJECT = 120
-_GRADER = pattern_of(r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward")
+_GRADER = pattern_of(
+    r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward"
+)
 _LIMITS = {
     "time": "the time limit",
     "steps": "the step limit",

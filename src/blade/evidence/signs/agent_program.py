@@ -124,6 +124,24 @@ def _environment(view: RolloutView) -> Iterator[Sign]:
         if (found := _not_built.search(text[-TAIL:])) is not None:
             yield sign("environment:failed", "", line_with(text[-TAIL:], found), field)
             return
+    for path, text in _texts_of_row(view):
+        if (found := _not_built.search(text)) is not None:
+            yield sign("environment:failed", "", line_with(text, found), path)
+            return
+
+
+_OF_THE_REQUEST = ("responses_create_params", "response", "input", "messages", "prompt")
+
+
+def _texts_of_row(view: RolloutView) -> Iterator[tuple[str, str]]:
+    """The texts of a row in which nobody acted, with their paths: few rows have the field that says why, so it has no role."""
+    row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
+    inner = [
+        (f"{name}.{key}", item) for name, value in row.items() if isinstance(value, dict) for key, item in value.items()
+    ]
+    for path, value in [*row.items(), *inner]:
+        if isinstance(value, str) and 0 < len(value) <= TAIL and value not in view.prompt:
+            yield path, value
 
 
 def _start(view: RolloutView) -> Iterator[Sign]:

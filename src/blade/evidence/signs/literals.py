@@ -32,6 +32,7 @@ _wanted = re.compile(
     r"""|<function (?:search|match|findall|fullmatch) at \w+>\((?P<s>['"])(?P<c>[^\n]{2,80}?)(?P=s),"""
     r"""|(?:toContain|toMatch|toInclude|contains?|includes?|assertIn)\((?P<t>['"])(?P<d>[^'"\n]{2,80})(?P=t)[,)]"""
     r"""|(?i:expected (?:sub)?string|expected|should contain|does not contain|missing)[: ]+(?P<u>['"`])(?P<e>[^'"`\n]{2,80})(?P=u)(?: (?:to be )?in\b)?"""
+    r"""|(?P<v>['"])(?P<f>[^'"\n]{2,80})(?P=v) not found in\b"""
 )
 _key = re.compile(
     r"""\bKeyError: (?P<q>['"])(?P<key>[^'"\n]{1,60})(?P=q)|(?i:missing (?:required )?(?:key|field|property|column))[: ]+['"`](?P<named>[\w.-]{1,60})['"`]"""
@@ -88,7 +89,11 @@ def _all(view: RolloutView) -> Iterator[Sign]:
             if as_told and _is_there(wanted, event.actual):
                 yield sign("literal:near-miss", f"{wanted}|{spelled}", quote, log.field)
             elif (
-                quote and not spelled and not _secret.search(wanted) and _letter.search(wanted) and event.expected != wanted
+                quote
+                and not spelled
+                and not _secret.search(wanted)
+                and _letter.search(wanted)
+                and event.expected != wanted
             ):
                 yield sign("literal:not-in-prompt", wanted, quote, log.field)
 
@@ -128,7 +133,7 @@ def _printed(log: LogText, event: LogEvent) -> str:
 def _literals_in(text: str, expected: str | None) -> Iterator[tuple[str, str]]:
     """Each literal that the test looks for, with the words around it; the value it compares with comes without."""
     for match in _wanted.finditer(text):
-        wanted: str = next(value for name in "abcde" if (value := match[name]) is not None)
+        wanted: str = next(value for name in "abcdef" if (value := match[name]) is not None)
         if not _pattern.search(wanted):
             yield _escaped.sub(r"\1", wanted), match[0]
     value = (expected or "").strip().strip("'\"")

@@ -2,6 +2,8 @@
 
 `log:<event>` and `agentlog:<event>` have the test, exception, command, host or path as their subject. `frame:test`,
 `frame:library` and `frame:solution` say whose code raised a failing exception; a failed assertion in a test is none.
+`test:raised` is a test that broke in its own code, with the test and what was raised as its subject: the same in all
+rollouts of a task it says more. Its subject begins with `own: ` where the exception needs nothing of what the agent left.
 `log:not-started`, `log:not-finished` and `log:collected-none` are about the grader's test session.
 """
 
@@ -45,6 +47,7 @@ def log_events(view: RolloutView) -> Iterator[Sign]:
     yield from _kept("log", [*view.failures, *_others(view.grader_logs)], MOST_EVENTS)
     yield from _kept("agentlog", list(reversed(_others(view.agent_logs))), MOST_AGENT_EVENTS)
     yield from _frames(view)
+    yield from _raised_in_tests(view)
     yield from _session(view)
 
 
@@ -66,6 +69,37 @@ def _kept(prefix: str, events: Iterable[tuple[LogText, LogEvent]], most: int) ->
         yield sign(f"{prefix}:{event.kind}", event.subject, line_of(log, event), log.field)
         if len(seen) >= most:
             return
+
+
+_panics = re.compile(
+    r"runtime error: |panic: |index out of bounds: |called `(?:Option|Result)::unwrap\(\)`|attempt to \w+ with overflow|range (?:start|end) index "
+)
+"""How Go and Rust say that the code itself broke, where other languages name a class."""
+_own = ("NameError", "UnboundLocalError", "ReferenceError", "SyntaxError", "IndentationError")
+_of_itself = re.compile(r"AttributeError: (?:type object )?'(\w+)' (?:object )?has no attribute")
+_of_the_output = re.compile(
+    r"No such file|ENOENT|NotFound|KeyError|refused|resolv|Timeout|timed out|JSON|CalledProcess|No module named|cannot import|Permission",
+    re.IGNORECASE,
+)
+"""What a test raises because of what is, or is not, there: other signs tell it."""
+MOST_RAISED = 4
+
+
+def _raised_in_tests(view: RolloutView) -> Iterator[Sign]:
+    """Tests that broke in their own file, each test once."""
+    seen: set[str] = set()
+    for log, event in view.failures:
+        raised = _class.match(event.message)
+        name = raised[1] if raised else "panic" if _panics.match(event.message) else ""
+        at = event.frame
+        if at is None or at.where != "test" or name in ("", "AssertionError") or _of_the_output.search(event.message):
+            continue
+        mine = _of_itself.match(event.message)
+        own = "own: " if name in _own or (mine is not None and mine[1] in event.subject) else ""
+        subject = f"{own}{event.subject.rpartition('/')[2][-60:]}: {event.message}"
+        if event.subject not in seen and len(seen) < MOST_RAISED:
+            seen.add(event.subject)
+            yield sign("test:raised", subject, line_of(log, event), log.field)
 
 
 def _frames(view: RolloutView) -> Iterator[Sign]:

@@ -17,7 +17,10 @@ WORDS: Mapping[str, bool] = {
     **dict.fromkeys(
         ("wrong", "red", "n", "bad", "reject", "rejected", "lose", "lost", "nein", "non", "nie", "iie"), False
     ),
-    **dict.fromkeys(("fail", "failed", "failure", "error", "errored", "false", "not_met", "not met", "not ok", "not_ok", "no"), False),
+    **dict.fromkeys(
+        ("fail", "failed", "failure", "error", "errored", "false", "not_met", "not met", "not ok", "not_ok", "no"),
+        False,
+    ),
     **dict.fromkeys(("unsatisfied", "incorrect", "unresolved", "xpass", "timeout", "crashed", "broken"), False),
 }
 """Words with which runners and judges give a verdict."""

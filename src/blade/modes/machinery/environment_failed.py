@@ -19,7 +19,7 @@ from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
 _LOST = pattern_of(
-    r"(?i)(?:\b|_)(?:sandbox|container|docker|env|environment|image|pod|vm|machine|host)(?:[\W_]|[\W_].{0,40}[\W_])(?:lost|failed?|failure|died|dead|crash\w*|error|unavailable|not start\w*|closed|unreachable|killed|evicted|gone)(?:\b|_)"
+    r"(?i)(?:\b|_)(?:sandbox|container|docker|env|environment|image|pod|vm|machine|host)(?:[\W_]|[\W_].{0,40}[\W_])(?:lost|failed?|failure|died|dead|crash\w*|error|unavailable|not start\w*|closed|unreachable|killed|evicted|gone|exited|terminated|disconnected|destroyed|preempted)(?:\b|_)"
 )
 """How a harness says in a status that the environment is gone."""
 

@@ -371,9 +371,9 @@ class Learner:
         return sum(len(keys) > 1 for keys in by_group.values()) <= MOST_CHANGING * len(by_group)
 
     def _differs_between_tasks(self, path: str) -> bool:
-        """Whether no value stands in more than half of the rows: how most rollouts end is no property of tasks."""
+        """Whether no value stands in more than half of all rows: how most rollouts end is no property of tasks."""
         counts = Counter(map(_key, self.sample.of(path)))
-        return len(counts) > 1 and max(counts.values()) * 2 <= counts.total()
+        return len(counts) > 1 and max(counts.values()) * 2 <= len(self.sample)
 
     def _keys(self) -> None:
         """Calls that a task wants, by the tools that some rollout calls; of several fields the one in most rows."""

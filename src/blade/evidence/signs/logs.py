@@ -4,7 +4,7 @@
 `frame:library` and `frame:solution` say whose code raised a failing exception; a failed assertion in a test is none.
 `test:raised` is a test that broke in its own code, with the test and what was raised as its subject: the same in all
 rollouts of a task it says more. Its subject begins with `own: ` where the exception needs nothing of what the agent left.
-`log:not-started`, `log:not-finished` and `log:collected-none` are about the grader's test session.
+`log:not-started` (its subject is the command that was not there), `log:not-finished` and `log:collected-none` are about the grader's test session.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ _STOPPING = (
 )
 """Events that may stand in the way of the tests; those of a failing test are told with it."""
 _class = re.compile(r"(?:\w+\.)*(\w*(?:Error|Exception|Exit|Interrupt|Warning|Panic))\b")
+_absent = re.compile(r"not found$|No such file or directory$")
+"""How a shell says that a command is not there."""
 _runner = re.compile(
     r"\b(?:pytest|py\.test|unittest|tox|nose2?|jest|mocha|vitest|ctest|go test|cargo (?:test|nextest)|(?:npm|yarn|pnpm) (?:run )?test"
     r"|mvn|gradlew?|rspec|phpunit|bats|run[-_]tests?(?:\.\w+)?)\b"
@@ -123,6 +125,9 @@ def _session(view: RolloutView) -> Iterator[Sign]:
     if not started:
         yield from _not_started(view)
         return
+    if _stopped_before_tests(started):
+        yield from _not_started(view)
+        return
     for log in started:
         collected = log.parsed.collected
         tests = any(event.kind in (*FAILING, *_ORDINARY[:2]) for event in log.parsed.events)
@@ -132,13 +137,24 @@ def _session(view: RolloutView) -> Iterator[Sign]:
             yield sign("log:not-finished", quote=_last_line(log.text), field=log.field)
 
 
+def _stopped_before_tests(logs: Iterable[LogText]) -> bool:
+    """Whether a package or a download that the tests need failed, and no test has a verdict."""
+    kinds = {event.kind for log in logs for event in log.parsed.events}
+    ran = not kinds.isdisjoint(("test-passed", "test-failed", "test-error", "test-skipped"))
+    return not ran and "collection-error" in kinds and not kinds.isdisjoint(("network", "install-failed", "disk-full"))
+
+
 def _not_started(view: RolloutView) -> Iterator[Sign]:
     for log in view.grader_logs:
         broken = next((event for event in log.parsed.events if event.kind not in _ORDINARY), None)
         says_so = broken is not None or _runner.search(log.text)
         if says_so and not log.parsed.truncated_start and not view.rollout.due.checks:
-            words = line_of(log, broken) if broken is not None else _last_line(log.text)
-            yield sign("log:not-started", quote=words, field=log.field)
+            lacking = [
+                event for event in log.parsed.events if event.kind == "shell-error" and _absent.search(event.message)
+            ]
+            shown = lacking[-1] if lacking else broken
+            words = line_of(log, shown) if shown is not None else _last_line(log.text)
+            yield sign("log:not-started", lacking[-1].subject if lacking else "", words, log.field)
             return
 
 

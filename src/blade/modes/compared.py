@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from blade.evidence.differences import OF_A_TEST, limit_word
 from blade.model.attribution import Confidence
-from blade.model.finding import Difference, Differs
+from blade.model.finding import Difference, Differs, Sign
 from blade.model.pattern import pattern_of
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -21,6 +21,8 @@ ANSWERS = {
     "contained": "the output holds the expected answer among other words",
 }
 LONGEST_SUBJECT = 120
+_RAISED = pattern_of(r"(?!Assertion)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failed)\b")
+"""What a test fails with where the code itself broke."""
 _GRADER = pattern_of(
     r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward"
 )
@@ -122,16 +124,27 @@ def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
         return None
     if _how_many(failed, asked) != how_many:
         return None
-    subject = named_alone(named) or (logged[0].subject if len({one.subject for one in logged}) == 1 else "")
     of = f" of {asked}" if asked else ""
     # The verdict is certain; that it is the agent's doing, a failing check alone does not say.
     return Candidate(
         confidence=Confidence.LIKELY,
-        subject=subject,
+        subject=_subject(named, logged, failed),
         signs=logged,
         differences=named,
         contrast=f"{failed}{of} check{'s' if (asked or failed) != 1 else ''} failed",
     )
+
+
+def _subject(named: Sequence[Difference], logged: Sequence[Sign], failed: int) -> str:
+    """Which checks: the one that fails, what all of them raise, or the first and how many more."""
+    names = list(dict.fromkeys([one.name for one in named] or [one.subject for one in logged if one.subject]))
+    raised = {one.quote for one in logged}
+    if len(names) > 1 and len(raised) == 1 and _RAISED.match(words := raised.pop()):
+        return words[:LONGEST_SUBJECT]
+    if not names:
+        return ""
+    more = max(failed, len(names)) - 1
+    return f"{names[0][:LONGEST_SUBJECT]}{f' and {more} more' if more > 0 else ''}"
 
 
 def _numbers(evidence: RolloutEvidence, named: Sequence[Difference], logged: int) -> tuple[int, int | None]:

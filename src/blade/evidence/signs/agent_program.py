@@ -101,6 +101,10 @@ def _thought(view: RolloutView) -> bool:
 
 def _model(view: RolloutView) -> Iterator[Sign]:
     """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
+    retried = view.session.get("last_error")
+    if isinstance(retried, str) and not view.passed:
+        yield sign("agent:api-error", retried, retried, "session.last_error")
+        return
     last = view.last
     words = last.text if last is not None and len(last.text) <= SHORT else ""
     if last is None or not words or not _may_be_trouble(words):

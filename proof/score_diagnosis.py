@@ -15,14 +15,14 @@ from blade.benchmark_health.health import health_of_analyzed
 from blade.comparison.compare import compare_analyzed
 from blade.comparison.values import Comparison
 from blade.model.analysis import Analysis
-from blade.model.diagnosis import RuleStatistics
+from blade.model.diagnosis import Diagnosis, RuleStatistics
 from blade.model.options import Options
 from blade.model.run import Run
 from blade.rules.catalog import all_rules
 from blade.stats.headroom import headroom
 from blade.stats.rollout_index import index_rollouts
 from blade.write import write
-from proof.simulate.agreement import Said, Table, agreement
+from proof.simulate.agreement import DOUBTED, Said, Table, agreement
 from proof.simulate.calibration import Calibration, Estimate, SupportedSymptoms, calibrated
 from proof.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from proof.simulate.generate import Made, Wanted, generate
@@ -57,7 +57,10 @@ def scored(made: Made, folder: Path) -> Proof:
     found = analyzed(folder)
     with tempfile.TemporaryDirectory(prefix="blade-") as out:
         write(found, Path(out))
-        said = {one.run.name: attributions(one.run, Path(out) / one.run.name / ATTRIBUTIONS) for one in found.runs}
+        said = {
+            one.run.name: attributions(one.run, Path(out) / one.run.name / ATTRIBUTIONS, one.diagnosis)
+            for one in found.runs
+        }
     return replace(
         score(made.truth, found),
         agreement=agreement(made.truth, said),
@@ -99,21 +102,26 @@ def _comparison(pair: Pair) -> Comparison:
         return compare_analyzed(runs[0], runs[1])
 
 
-def attributions(run: Run, path: Path) -> Table | None:
+def attributions(run: Run, path: Path, diagnosis: Diagnosis | None = None) -> Table | None:
     """The table of attributions that was written for a run, by index of the task and repeat; None where there is none."""
     if not path.is_file():
         return None
     index = dict(run.tasks.select("task_id", "index").iter_rows())
+    doubted = {one.location for one in diagnosis.passes_to_doubt} if diagnosis is not None else set()
     rows = pl.read_parquet(path).iter_rows(named=True)
-    return {(index.get(row["task_id"], -1), row["repeat"]): _said(row) for row in rows}
+    return {
+        (index.get(row["task_id"], -1), row["repeat"]): _said(row, f"{row['task_id']}#{row['repeat']}" in doubted)
+        for row in rows
+    }
 
 
-def _said(row: Mapping[str, Any]) -> Said:
+def _said(row: Mapping[str, Any], doubted: bool) -> Said:
+    """A row of the table; that a pass is to be doubted stands in a list beside it."""
     return Said(
         mode=row["mode"],
         party=row["party"],
         confidence=row["confidence"],
-        also=tuple(row.get("also") or ()),
+        also=(*(row.get("also") or ()), *((DOUBTED,) if doubted else ())),
         valid=row.get("valid"),
     )
 

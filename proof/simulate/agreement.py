@@ -17,6 +17,8 @@ CERTAIN_ENOUGH = ("proven", "likely")
 NOTHING = "nothing"
 """Said of a failure of which the table has no row."""
 NO_TALLY = Tally()
+DOUBTED = "pass-to-doubt"
+"""Stands beside a pass that the analysis lists among those to doubt."""
 MACHINES = ("harness", "environment", "verifier")
 
 
@@ -158,7 +160,7 @@ class _Compared:
             ),
             doubtful=_sets(
                 {(one.task, one.repeat) for one, _ in self.passed if one.doubtful},
-                {(one.task, one.repeat) for one, said in self.passed if "pass-to-doubt" in said.also},
+                {(one.task, one.repeat) for one, said in self.passed if DOUBTED in said.also},
             ),
         )
 

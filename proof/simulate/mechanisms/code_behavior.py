@@ -72,7 +72,7 @@ SLOW = (
 )
 
 
-@mechanism("code", mode="all-checks-failed", modes_too=("some-checks-failed",), cause=Cause.BEHAVIOR)
+@mechanism("code", mode="too-slow", modes_too=("all-checks-failed", "some-checks-failed"), cause=Cause.BEHAVIOR)
 def own_code_too_slow(task: Issue, rng: Random) -> Draft:
     """The tests of the patch run into their time limit: the agent's loop never ends."""
     draft = handed_in(task, rng, [*read(task, rng), *edited(task, rng, ()), said(summary(task, rng))], task.aspects)

@@ -131,8 +131,8 @@ def every_test_holds_and_still_no(task: Issue, rng: Random) -> Draft:
 
 @mechanism(
     "code",
-    mode="expected-answer-wrong",
-    modes_too=("prompt-test-mismatch", "hidden-requirement"),
+    mode="task-data-defect",
+    modes_too=("expected-answer-wrong", "prompt-test-mismatch", "hidden-requirement"),
     cause=Cause.DATA,
     must=("DAT001",),
     may=("TSK008",),

@@ -86,8 +86,8 @@ def evaluation_never_ran(task: Issue, rng: Random) -> Draft:
 
 @mechanism(
     "code",
-    mode="agent-crashed",
-    modes_too=("missing-row", "environment-failed", "provider-failed", "no-verdict"),
+    mode="run-error",
+    modes_too=("agent-crashed", "missing-row", "environment-failed", "provider-failed", "no-verdict", "time-limit"),
     cause=Cause.INFRA,
     may=("INF001",),
 )

@@ -109,8 +109,8 @@ def verifier_raised(task: Question, rng: Random) -> Draft:
 
 @mechanism(
     "single",
-    mode="expected-answer-wrong",
-    modes_too=("inconsistent-verdict",),
+    mode="task-data-defect",
+    modes_too=("expected-answer-wrong", "inconsistent-verdict"),
     cause=Cause.DATA,
     must=("DAT003",),
     may=("TSK008", "TSK016"),
@@ -143,8 +143,8 @@ def key_in_the_prompt(task: Question, rng: Random) -> Question:
 
 @mechanism(
     "single",
-    mode="expected-answer-wrong",
-    modes_too=("hidden-requirement", "prompt-test-mismatch"),
+    mode="task-data-defect",
+    modes_too=("expected-answer-wrong", "hidden-requirement", "prompt-test-mismatch"),
     cause=Cause.DATA,
     must=("DAT001",),
     may=("TSK008",),
@@ -176,7 +176,7 @@ def hollow(task: Question, rng: Random) -> Draft:
 @mechanism(
     "single",
     mode="hidden-requirement",
-    modes_too=("expected-answer-wrong", "prompt-test-mismatch", "test-cannot-pass"),
+    modes_too=("task-data-defect", "expected-answer-wrong", "prompt-test-mismatch", "test-cannot-pass"),
     party="task",
     cause=Cause.DATA,
     must=("DAT005",),

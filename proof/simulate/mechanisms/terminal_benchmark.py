@@ -90,8 +90,8 @@ def all_checks_hold_and_a_zero(task: Job, rng: Random) -> Draft:
 
 @mechanism(
     "terminal",
-    mode="expected-answer-wrong",
-    modes_too=("prompt-test-mismatch", "hidden-requirement"),
+    mode="task-data-defect",
+    modes_too=("expected-answer-wrong", "prompt-test-mismatch", "hidden-requirement"),
     cause=Cause.DATA,
     doses=(0.25, 0.5, 0.75),
     rest="pass",

@@ -39,7 +39,7 @@ def agent_command_missing(task: Job, rng: Random) -> Draft:
 @mechanism(
     "terminal",
     mode="agent-not-installed",
-    modes_too=("agent-crashed", "provider-failed", "environment-failed"),
+    modes_too=("no-agent-output", "agent-crashed", "provider-failed", "environment-failed"),
     cause=Cause.INFRA,
 )
 def nothing_of_the_agent(task: Job, rng: Random) -> Draft:

@@ -123,7 +123,7 @@ def run_facts(run: Run, only_reads: bool, others: Sequence[OtherRun] = ()) -> Ru
 
 def _are_patches(answers: pl.Series) -> bool:
     """Whether nearly all of what was handed in are patches."""
-    there = answers.drop_nulls().head(MOST_ANSWERS).to_list()
+    there = answers.filter(answers.str.strip_chars() != "").head(MOST_ANSWERS).to_list()
     patches = sum(one.lstrip().startswith(("diff --git ", "--- ")) for one in there)
     return len(there) >= ENOUGH and patches >= USUAL * len(there)
 

@@ -86,6 +86,14 @@ LIMITS = {
     "turn_limit": "steps",
     "max_step": "steps",
     "limitsexceeded": "steps",  # of steps or of what they may cost
+    "steps": "steps",
+    "turns": "steps",
+    "rounds": "steps",
+    "iterations": "steps",
+    "deadline": "time",
+    "agent_deadline": "time",
+    "ctx": "tokens",
+    "context_full": "tokens",
     "timeout": "time",
     "timed_out": "time",
     "time": "time",
@@ -100,7 +108,7 @@ _FENCE = "```"
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\W_]+")
 _IS_LIMIT = re.compile(
-    r"\b(?:max(?:imum)?|limit|exceed\w*|reached|budget|cap|exhausted|out of|ran out|too many|timed? ?out)\b"
+    r"\b(?:max(?:imum)?|limit|exceed\w*|reached|budget|cap|exhausted|out of|ran out|too many|timed? ?out|deadline)\b"
 )
 _LIMITED = {
     "time": re.compile(r"\b(?:time|timed|timeout|deadline|seconds|wall ?clock|duration)\b"),

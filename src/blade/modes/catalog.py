@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from blade.model.errors import RequestError
-from blade.modes.declaration import GROUPS, HEADINGS, FailureMode
+from blade.modes.declaration import CHECKED, GROUPS, HEADINGS, FailureMode
 
 PACKAGE = "blade.modes"
 
@@ -48,7 +48,10 @@ def _mode_in(path: str) -> FailureMode:
     found = getattr(importlib.import_module(path), name, None)
     if not isinstance(found, FailureMode) or found.code != name.replace("_", "-"):
         raise ValueError(f"{path}: no function {name} under @mode; file, function and code have one name")
-    if not found.definition.endswith(".") or tuple(h for h, text in found.sections if text) != HEADINGS:
+    if (
+        not found.definition.endswith(".")
+        or tuple(h for h, text in found.sections if text and h != CHECKED) != HEADINGS
+    ):
         raise ValueError(f"{path}: the docstring is a definition and the sections {', '.join(HEADINGS)}")
     return found
 

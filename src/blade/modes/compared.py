@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from blade.evidence.differences import OF_A_TEST, limit_word
 from blade.model.attribution import Confidence
-from blade.model.finding import Difference, Differs
+from blade.model.finding import Difference, Differs, Sign
 from blade.model.pattern import pattern_of
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -21,7 +21,11 @@ ANSWERS = {
     "contained": "the output holds the expected answer among other words",
 }
 LONGEST_SUBJECT = 120
-_GRADER = pattern_of(r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|\btests?(?:_|\b)|reward")
+_RAISED = pattern_of(r"(?!Assertion)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failed)\b")
+"""What a test fails with where the code itself broke."""
+_GRADER = pattern_of(
+    r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward"
+)
 _LIMITS = {
     "time": "the time limit",
     "steps": "the step limit",
@@ -55,7 +59,7 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     recorded = evidence.outcome in ("errored", "unscored") and named_limit(evidence) == limit
     if cut is None and seen is None and not recorded:
         return None
-    if cut is not None and cut.name == OF_A_TEST:
+    if cut is not None and (cut.name == OF_A_TEST or _is_of_grader(evidence, cut)):
         return None
     return Candidate(
         # The class of an error may speak of a host that ran out of time as well.
@@ -65,6 +69,11 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
         differences=(cut,) if cut is not None else (),
         contrast=f"{_LIMITS[limit]} is recorded as what ended it",
     )
+
+
+def _is_of_grader(evidence: RolloutEvidence, cut: Difference) -> bool:
+    """Whether what ran out of time is the grader, by the stop word or the field that says so."""
+    return of_grader(evidence.stop) if cut.detail == "stop" else of_grader(cut.detail.rpartition(".")[2])
 
 
 def _delivered(evidence: RolloutEvidence) -> str:
@@ -117,16 +126,27 @@ def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
         return None
     if _how_many(failed, asked) != how_many:
         return None
-    subject = named_alone(named) or (logged[0].subject if len({one.subject for one in logged}) == 1 else "")
     of = f" of {asked}" if asked else ""
     # The verdict is certain; that it is the agent's doing, a failing check alone does not say.
     return Candidate(
         confidence=Confidence.LIKELY,
-        subject=subject,
+        subject=_subject(named, logged, failed),
         signs=logged,
         differences=named,
         contrast=f"{failed}{of} check{'s' if (asked or failed) != 1 else ''} failed",
     )
+
+
+def _subject(named: Sequence[Difference], logged: Sequence[Sign], failed: int) -> str:
+    """Which checks: the one that fails, what all of them raise, or the first and how many more."""
+    names = list(dict.fromkeys([one.name for one in named] or [one.subject for one in logged if one.subject]))
+    raised = {one.quote for one in logged}
+    if len(names) > 1 and len(raised) == 1 and _RAISED.match(words := raised.pop()):
+        return words[:LONGEST_SUBJECT]
+    if not names:
+        return ""
+    more = max(failed, len(names)) - 1
+    return f"{names[0][:LONGEST_SUBJECT]}{f' and {more} more' if more > 0 else ''}"
 
 
 def _numbers(evidence: RolloutEvidence, named: Sequence[Difference], logged: int) -> tuple[int, int | None]:

@@ -26,6 +26,8 @@ GROUPS: tuple[Group, ...] = (
 )
 """In the order of decision."""
 HEADINGS = ("Evidence", "Contradicted by", "False alarms", "Example")
+CHECKED = "Checked on"
+"""A last section that says on what the mode was checked by reading, where it was."""
 _CODE = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 

@@ -159,11 +159,13 @@ def test_what_is_missing(error: str, name: str) -> None:
     assert "missing:named-in-prompt" not in seen(attempt(DONE, grader=log, passed=True))
 
 
-def test_source_of_a_test_and_its_own_files_are_not_missing() -> None:
+def test_source_of_a_test_is_not_missing_and_its_own_files_are_the_graders() -> None:
     log = pytest_log('assert ok, "/app/other.txt does not exist"', "AssertionError: wrong")
     assert not any(kind.startswith("missing:") for kind in seen(attempt(DONE, grader=log)))
     log = pytest_log("load()", "FileNotFoundError: [Errno 2] No such file or directory: '/tests/expected.json'")
-    assert not any(kind.startswith("missing:") for kind in seen(attempt(DONE, grader=log)))
+    assert seen(attempt(DONE, grader=log))["missing:of-the-grader"] == ["/tests/expected.json"]
+    named = seen(attempt(DONE, grader=log, prompt="Keep /tests/expected.json in place."))
+    assert not any(kind.startswith("missing:") for kind in named)
 
 
 @pytest.mark.parametrize(

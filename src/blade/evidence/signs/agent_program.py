@@ -2,6 +2,8 @@
 
 `agent:no-output` stands for a rollout without a word of the agent, and with the subject `no trajectory` for one that has
 none on record; only the other rollouts of the run tell what that means. The others quote what was printed instead.
+`agent:context-full` quotes a last message which says that the conversation is longer than the model takes.
+`environment:failed` quotes what a builder or a scheduler of containers reports of a rollout in which nobody acted.
 `hollow:no-model-call` is a pass in which no call of the model succeeded.
 """
 
@@ -11,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from blade.evidence.differences import limit_word
-from blade.evidence.signs.view import RolloutView, in_closing, line_of, sign
+from blade.evidence.signs.view import RolloutView, in_closing, line_of, line_with, sign
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 
@@ -25,10 +27,29 @@ _api_error = re.compile(
     r"|Error code: \d{3}\b|Error: (?:[45]\d\d|Request timed out)|(?:HTTP )?(?:401|403|429|5\d\d)\b.{0,40}(?:error|unavailable|overloaded|limit))",
     re.IGNORECASE,
 )
-_may_be_trouble = in_closing("error|failed|unavailable|overloaded|limit")
+_endpoint_error = re.compile(
+    r"\W*(?:\w+ ){0,3}error\b[^\n]{0,20}:[^\n]*\b(?:model|endpoint|upstream|provider|api|inference)\b", re.IGNORECASE
+)
+"""A line that begins as an error and speaks of what serves the model; it counts where the agent did nothing else."""
+_context_full = re.compile(
+    r"(?:prompt|input|request|conversation|messages?) (?:is|are|was) too long|maximum context length|context[_ ]length[_ ]exceeded"
+    r"|exceeds? (?:the )?(?:model'?s? )?(?:maximum )?context(?: length| window| limit| size)?\b|context ?window ?(?:was |is )?(?:exceeded|overflow|full)"
+    r"|(?:input|prompt)(?: token)?s?(?: count)?\b[^\n]{0,60}\bexceeds? the (?:maximum|limit)",
+    re.IGNORECASE,
+)
+_may_be_trouble = in_closing("error|failed|unavailable|overloaded|limit|exceed|too long|context")
+_not_built = re.compile(
+    r"failed to solve:|Error response from daemon:|OCI runtime \w+ failed|\bpull access denied\b|\bmanifest (?:unknown|for \S+ not found)"
+    r"|\b(?:ImagePullBackOff|ErrImagePull|CrashLoopBackOff|CreateContainerError)\b|Cannot connect to the Docker daemon"
+    r"|\b(?:container|sandbox|pod|image|environment|service|microvm|vm)\b[^\n]{0,60}\b(?:is unhealthy|failed to (?:build|start|create|become)|(?:could|did) not (?:be )?(?:start\w*|creat\w*|built|build|come up)|creat\w+ (?:failed|timed out))"
+    r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:start|create|launch|build|pull|provision|open)\b[^\n]{0,40}\b(?:container|sandbox|pod|image|environment|microvm|vm)\b",
+    re.IGNORECASE,
+)
+"""What builders and schedulers of containers report, by the forms of Docker, Compose, OCI and Kubernetes and by plain words."""
 _not_found = re.compile(
     r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$"
     r"|^(?:/\w+)*/?(?:ba|da|z|k)?sh: (?:line \d+: |\d+: )?(?P<path>/[\w./@-]+): No such file or directory\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
+    r"|^(?:/\w+)*/?env: ['\u2018]?(?P<env>[\w./@-]+)['\u2019]?: No such file or directory\s*$"
 )
 _install = re.compile(
     r"(?mi)^.*(?:ENOSPC|no space left on device|npm ERR!|npm error (?:code|A complete log)|E: Unable to locate package"
@@ -42,6 +63,11 @@ _raised = re.compile(
     r"(?m)^(?:[\w.]*(?:Error|Exception)\b[^\n]*|panic: [^\n]*|thread '[^'\n]*' panicked[^\n]*|Exception in thread [^\n]*"
     r"|[^\n]*(?:Segmentation fault|core dumped)[^\n]*|Killed|Aborted[^\n]*|Bus error[^\n]*)$"
 )
+_not_loaded = re.compile(
+    r"(?m)^(?:ModuleNotFoundError: No module named [^\n]+|ImportError: [^\n]+|Error: Cannot find (?:module|package) [^\n]+"
+    r"|Error: Could not find or load main class [^\n]+|[^\n]*error while loading shared libraries: [^\n]+)$"
+)
+"""A program that does not find its own parts; it counts where nothing else is known of the agent."""
 _prompt_sign = re.compile(
     r"[\w.-]+@[\w.-]+:[^\n]*[#$%>]\s*$|^\s*[#$%>]\s*$|\bexit(?:ed)?(?: with)?(?: code| status)? ?:?\s*[1-9]\d*\W*$",
     re.MULTILINE,
@@ -60,6 +86,8 @@ def _may_tell(view: RolloutView) -> bool:
     features = view.rollout.features
     if features is None or not (features.calls or features.agent_messages) or _may_be_error(view) is not None:
         return True
+    if _given_up(view) is not None:
+        return True
     return not view.passed and (bool(view.account.statuses) or view.steps[-1].kind == "call")
 
 
@@ -69,8 +97,16 @@ def _may_be_error(view: RolloutView) -> Step | None:
     return last if last is not None and len(last.text) <= SHORT and _may_be_trouble(view) else None
 
 
+def _given_up(view: RolloutView) -> str | None:
+    """The last error of the endpoint that the agent's own log names, where the rollout did not pass."""
+    words = view.session.get("last_error")
+    return words if isinstance(words, str) and not view.passed else None
+
+
 def _of_program(view: RolloutView) -> Iterator[Sign]:
-    if (last := _may_be_error(view)) is not None:
+    if (retried := _given_up(view)) is not None:
+        yield sign("agent:api-error", retried, retried, "session.last_error")
+    elif (last := _may_be_error(view)) is not None:
         yield from _model(view, last)
     if view.rollout.features is None:
         if not view.passed and not any(log.text.strip() for log in view.agent_logs):
@@ -81,6 +117,7 @@ def _of_program(view: RolloutView) -> Iterator[Sign]:
         return
     yield from _cut(view)
     if not view.features.calls and not view.features.agent_messages:
+        yield from _environment(view)
         yield from _start(view)
         if not view.steps:
             yield from _crash(view)
@@ -95,13 +132,43 @@ def _thought(view: RolloutView) -> bool:
 def _model(view: RolloutView, last: Step) -> Iterator[Sign]:
     """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
     words = last.text
-    if not _api_error.match(words):
+    if not view.passed and (full := _context_full.search(words)) and not _context_full.search(view.prompt):
+        yield sign("agent:context-full", "", line_with(words, full), "text", last.index)
+        return
+    if not _api_error.match(words) and (view.features.calls or not _endpoint_error.match(words)):
         return
     alone = not view.features.calls or view.session.get("duration_api_ms") == 0
     if not view.passed:
         yield sign("agent:api-error", words, words, "text", last.index)
     elif alone:
         yield sign("hollow:no-model-call", words, words, "text", last.index)
+
+
+def _environment(view: RolloutView) -> Iterator[Sign]:
+    """The first report that there was nothing to work in, in a log or in the error of the row."""
+    texts = [("error", view.rollout.error or ""), *((log.field, log.text) for log in view.account.logs)]
+    for field, text in texts:
+        if (found := _not_built.search(text[-TAIL:])) is not None:
+            yield sign("environment:failed", "", line_with(text[-TAIL:], found), field)
+            return
+    for path, text in _texts_of_row(view):
+        if (found := _not_built.search(text)) is not None:
+            yield sign("environment:failed", "", line_with(text, found), path)
+            return
+
+
+_OF_THE_REQUEST = ("responses_create_params", "response", "input", "messages", "prompt")
+
+
+def _texts_of_row(view: RolloutView) -> Iterator[tuple[str, str]]:
+    """The texts of a row in which nobody acted, with their paths: few rows have the field that says why, so it has no role."""
+    row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
+    inner = [
+        (f"{name}.{key}", item) for name, value in row.items() if isinstance(value, dict) for key, item in value.items()
+    ]
+    for path, value in [*row.items(), *inner]:
+        if isinstance(value, str) and 0 < len(value) <= TAIL and value not in view.prompt:
+            yield path, value
 
 
 def _start(view: RolloutView) -> Iterator[Sign]:
@@ -115,12 +182,14 @@ def _start(view: RolloutView) -> Iterator[Sign]:
             yield sign("agent:install-failed", failed.subject, line_of(log, failed), log.field)
         elif missing and (words := _install.search(log.text)):
             yield sign("agent:install-failed", words[0], words[0], log.field)
+        elif not missing and not view.steps and (words := _not_loaded.search(log.text[-TAIL:])):
+            yield sign("agent:no-start", words[0], words[0], log.field)
 
 
 def _last_command_not_found(text: str) -> tuple[str, str] | None:
     """A command behind a prompt, or at the end of the log, that the shell did not find: not one of a task's own output."""
     for match in reversed(list(_not_found.finditer(text[-TAIL:]))):
-        command = match["command"] or match["path"] or match["zsh"]
+        command = match["command"] or match["path"] or match["zsh"] or match["env"]
         asked = re.search(rf"(?m)^[^\n]*[#$%>] {re.escape(command)}(?:\s|$)", text)
         if asked or not text[-TAIL:][match.end() :].strip():
             return command, match[0]
@@ -137,7 +206,7 @@ def _crash(view: RolloutView) -> Iterator[Sign]:
         if (
             raised
             and _trace.search(tail)
-            and _prompt_sign.search(tail[raised[-1].end() :])
+            and (not view.steps or _prompt_sign.search(tail[raised[-1].end() :]))
             and not _time.search(raised[-1][0])
         ):
             last = view.steps[-1].tool if view.steps else None

@@ -4,12 +4,13 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 
 - `account`: `status`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
-  `agent:cut-by-` and the limit, `hollow:no-model-call`
+  `agent:cut-by-` and the limit, `agent:context-full`, `environment:failed`, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
   `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `closing:label`,
   `stopped:after-replies`
 - `own_checks`: `own-check:failed-before-success-claim`, `own-check:never`
-- `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`
+- `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`, `missing:of-the-grader`,
+  `missing:library`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
 - `wrong_values`: `test:wrong-value`
 - `services`: `service:down-at-grading`, `service:unreachable`, `service:reset`, `service:answered`, `service:elsewhere`,
@@ -21,7 +22,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `skipped`: `skipped-as-passed`
 - `chat`, `answers`, `actors`: calls, statements and answers against what was expected; their own pages list the kinds
 - `logs`: `log:<event>`, `agentlog:<event>`, `log:not-started`, `log:not-finished`, `log:collected-none`, `frame:test`,
-  `frame:library`, `frame:solution`
+  `frame:library`, `frame:solution`, `test:raised`
 
 Passes have `status`, `ends:*`, `hollow:*`, `agent:no-output`, `skipped-as-passed` and the two about the grader's tests.
 """
@@ -102,7 +103,8 @@ def signs(rollout: Rollout) -> tuple[Sign, ...]:
 
 def _facts(view: RolloutView) -> tuple[bool, ...]:
     """Which facts hold of a rollout, in the order of their list."""
-    outcome, due, logs = view.rollout.outcome, view.rollout.due, bool(view.account.logs)
+    outcome, due = view.rollout.outcome, view.rollout.due
+    logs = bool(view.account.logs) or (not view.passed and any(one.words for one in due.checks))
     calls = view.features.calls > 0
     return (
         not view.passed,

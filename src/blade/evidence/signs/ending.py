@@ -1,7 +1,8 @@
 """How a rollout ends, in passes too: none of these is a failure by itself.
 
-`ends:question` (its subject is `offer` where the agent only offers more work), `ends:refusal`, `ends:gave-up`,
-`ends:success-claim`, `ends:call-without-result`, `ends:tool-call-as-text`, `ends:without-a-word` (after calls, the last
+`ends:question` (its subject is `offer` where the agent only offers more work, `advice` where it wrote nothing and lays
+several ways before its reader), `ends:refusal`, `ends:gave-up`,
+`ends:blocked` (it gave up and says that a site does not serve it), `ends:success-claim`, `ends:call-without-result`, `ends:tool-call-as-text`, `ends:without-a-word` (after calls, the last
 message is empty), and `ends:open-todos` with the first open item of the last to-do list. `stopped:after-replies` is a long talk that ends with
 a reply of a tool or a user which nobody answers; its subject is how many replies there were. `closing:label` is the label of the last line of a talk without calls,
 such as "answer", so that passes can show under which one the grader looks. Where a user takes part in the talk, questions and claims are ordinary turns and no signs.
@@ -17,7 +18,7 @@ from typing import Any
 import msgspec
 
 from blade.evidence.signs.claims import sentence_with
-from blade.evidence.signs.view import OPENING, RolloutView, in_closing, in_opening, sign, words_of
+from blade.evidence.signs.view import OPENING, RolloutView, in_closing, in_opening, sign, words_of, writes_file
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 from blade.model.tools import is_deep
@@ -52,6 +53,11 @@ _OFFER = re.compile(
     r"\b(?:would you like|do you want|want me to|shall I|should I|can I|anything else|let me know if|need (?:any|more|further)|is there anything)\b",
     re.IGNORECASE,
 )
+_ADVISES = re.compile(
+    r"(?i)\b(?:option|approach|solution|alternative) \d\b|\bif you (?:have|can|want|prefer|need)\b|^\W*try (?:this|the)\b"
+)
+FEWEST_WAYS = 3
+"""Ways that a message lays before its reader; one that wrote no file and ends so leaves the work to somebody else."""
 _NEEDS = re.compile(
     r"\b(?:provide|share|send|upload|paste|give me|access|clarif\w+|confirm|which|where|proceed|try|install|credentials?|password|token|url)\b",
     re.IGNORECASE,
@@ -67,6 +73,12 @@ _HEDGES = re.compile(
     re.IGNORECASE,
 )
 """What a hedge denies: who cannot be certain, or cannot check, goes on and answers; "cannot help noticing" denies nothing."""
+_BLOCKED = re.compile(
+    r"\b(?:bot (?:protection|check|detection)|captcha|rate[- ]limit\w*|blocked by|blocking the|blocks (?:the|automated|all)|platform restrictions"
+    r"|(?:no|without) (?:internet|network)(?: access| connection)?|(?:does|did) not (?:answer|respond)|unreachable|not reachable)\b",
+    re.IGNORECASE,
+)
+"""What an agent says of a site that does not serve it."""
 _INABILITY = re.compile(
     r"\b(?:I|we) (?:was|were|am|are)(?:n['\u2019]t| not)? (?:unable|able) to\b|\b(?:I|we) (?:could|can)(?: ?not|n['\u2019]t) \w+"
     r"|\b(?:once|after) you (?:provide|share|confirm|install|give|upload|can)\b|\bplease (?:provide|share|supply|confirm|install|upload|run)\b"
@@ -178,7 +190,9 @@ def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
     if "?" in paragraph and (asks := list(_ASKS.finditer(paragraph))):
         asked = sentence_with(paragraph, asks[-1].start())
         offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not view.claim)
-        yield sign("ends:question", "offer" if offers else "", asked, "text", last.index)
+        advises = len(_ADVISES.findall(text)) >= FEWEST_WAYS and not any(map(writes_file, view.calls))
+        subject = "advice" if advises else "offer" if offers else ""
+        yield sign("ends:question", subject, asked, "text", last.index)
     opening = text[:OPENING] if view.features.calls <= FEW_CALLS else ""
     found = _refusal(opening) if opening and _may_refuse(view) else None
     if found and not view.claim:
@@ -188,7 +202,10 @@ def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
     for found in _INABILITY.finditer(view.closing if _may_be_unable(view) else ""):
         if _DENIES.search(found[0]):
             start = len(text) - len(view.closing) + found.start()
-            yield sign("ends:gave-up", "", sentence_with(text, start), "text", last.index)
+            words = sentence_with(text, start)
+            yield sign("ends:gave-up", "", words, "text", last.index)
+            if _BLOCKED.search(words):
+                yield sign("ends:blocked", "", words, "text", last.index)
             break
     if view.features.calls and view.claim:
         yield sign("ends:success-claim", "", view.claim, "text", last.index)

@@ -32,9 +32,12 @@ _wanted = re.compile(
     r"""|<function (?:search|match|findall|fullmatch) at \w+>\((?P<s>['"])(?P<c>[^\n]{2,80}?)(?P=s),"""
     r"""|(?:toContain|toMatch|toInclude|contains?|includes?|assertIn)\((?P<t>['"])(?P<d>[^'"\n]{2,80})(?P=t)[,)]"""
     r"""|(?i:expected (?:sub)?string|expected|should contain|does not contain|missing)[: ]+(?P<u>['"`])(?P<e>[^'"`\n]{2,80})(?P=u)(?: (?:to be )?in\b)?"""
+    r"""|(?P<v>['"])(?P<f>[^'"\n]{2,80})(?P=v) not found in\b"""
 )
 _key = re.compile(
     r"""\bKeyError: (?P<q>['"])(?P<key>[^'"\n]{1,60})(?P=q)|(?i:missing (?:required )?(?:key|field|property|column))[: ]+['"`](?P<named>[\w.-]{1,60})['"`]"""
+    r"""|(?i:\b(?:key|field|property|column)) ['"`](?P<lost>[\w.-]{1,60})['"`] (?i:(?:was |is )?(?:not found|missing|absent|not present))"""
+    r"""|of (?:undefined|null) \(reading ['"](?P<read>[\w.-]{1,60})['"]\)|`?None`? value: get\(['"](?P<got>[\w.-]{1,60})['"]\)"""
 )
 _schema_key = re.compile(r"""['"`](\w[\w.-]{0,60})['"`]\s*:""")
 _path = re.compile(r"[\w./@+-]*\w\.[A-Za-z]\w{0,7}(?:\.\w{1,8})*\b")
@@ -72,19 +75,36 @@ def _all(view: RolloutView) -> Iterator[Sign]:
             yield sign("literal:near-miss", f"{name}|{own}", quote, field)
     for log, event, text in view.failure_texts:
         for match in _key.finditer(event.message if event.message in log.text else text):
-            yield from _key_sign(match["key"] or match["named"], given, match[0], log.field)
+            key = next(match[name] for name in ("key", "named", "lost", "read", "got") if match[name])
+            yield from _key_sign(key, given, match[0], log.field)
         for wanted, quote in _one_of_a_list(log, event, text, given):
             yield sign("literal:not-in-prompt", wanted, quote, log.field)
+        if (own := _as_prompted(event, given)) is not None:
+            yield sign("literal:near-miss", f"{own[0]}|{own[1]}", event.message, log.field)
         for wanted, quote in _literals_in(text, event.expected):
             if wanted.strip() in given or wanted.strip(" .,:;/'\"()[]{}") in given:
                 continue
-            own = _respelled(wanted, given, squeezed, places)
-            if own and _is_there(wanted, event.actual) and not (own.lower() == wanted.lower() and ".lower()" in text):
-                yield sign("literal:near-miss", f"{wanted}|{own}", quote, log.field)
+            spelled = _respelled(wanted, given, squeezed, places)
+            as_told = spelled and not (spelled.lower() == wanted.lower() and ".lower()" in text)
+            if as_told and _is_there(wanted, event.actual):
+                yield sign("literal:near-miss", f"{wanted}|{spelled}", quote, log.field)
             elif (
-                quote and not own and not _secret.search(wanted) and _letter.search(wanted) and event.expected != wanted
+                quote
+                and not spelled
+                and not _secret.search(wanted)
+                and _letter.search(wanted)
+                and event.expected != wanted
             ):
                 yield sign("literal:not-in-prompt", wanted, quote, log.field)
+
+
+def _as_prompted(event: LogEvent, given: str) -> tuple[str, str] | None:
+    """The wanted value and the one that was got, where the prompt quotes that one and the other is its letters anew."""
+    got, wanted = ((value or "").strip().strip("'\"") for value in (event.actual, event.expected))
+    if not SHORTEST <= len(got) <= LONGEST or wanted in given or not wanted or got == wanted:
+        return None
+    quoted = any(f"{mark}{got}{mark}" in given for mark in "'\"`")
+    return (wanted, got) if quoted and sorted(_squeezed(wanted)) == sorted(_squeezed(got)) else None
 
 
 def _one_of_a_list(log: LogText, event: LogEvent, text: str, given: str) -> Iterator[tuple[str, str]]:
@@ -113,7 +133,7 @@ def _printed(log: LogText, event: LogEvent) -> str:
 def _literals_in(text: str, expected: str | None) -> Iterator[tuple[str, str]]:
     """Each literal that the test looks for, with the words around it; the value it compares with comes without."""
     for match in _wanted.finditer(text):
-        wanted: str = next(value for name in "abcde" if (value := match[name]) is not None)
+        wanted: str = next(value for name in "abcdef" if (value := match[name]) is not None)
         if not _pattern.search(wanted):
             yield _escaped.sub(r"\1", wanted), match[0]
     value = (expected or "").strip().strip("'\"")

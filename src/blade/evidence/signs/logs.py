@@ -2,7 +2,9 @@
 
 `log:<event>` and `agentlog:<event>` have the test, exception, command, host or path as their subject. `frame:test`,
 `frame:library` and `frame:solution` say whose code raised a failing exception; a failed assertion in a test is none.
-`log:not-started`, `log:not-finished` and `log:collected-none` are about the grader's test session.
+`test:raised` is a test that broke in its own code, with the test and what was raised as its subject: the same in all
+rollouts of a task it says more. Its subject begins with `own: ` where the exception needs nothing of what the agent left.
+`log:not-started` (its subject is the command that was not there), `log:not-finished` and `log:collected-none` are about the grader's test session.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ _STOPPING = (
 )
 """Events that may stand in the way of the tests; those of a failing test are told with it."""
 _class = re.compile(r"(?:\w+\.)*(\w*(?:Error|Exception|Exit|Interrupt|Warning|Panic))\b")
+_absent = re.compile(r"not found$|No such file or directory$")
+"""How a shell says that a command is not there."""
 _runner = re.compile(
     r"\b(?:pytest|py\.test|unittest|tox|nose2?|jest|mocha|vitest|ctest|go test|cargo (?:test|nextest)|(?:npm|yarn|pnpm) (?:run )?test"
     r"|mvn|gradlew?|rspec|phpunit|bats|run[-_]tests?(?:\.\w+)?)\b"
@@ -46,6 +50,7 @@ def log_events(view: RolloutView) -> Iterator[Sign]:
     yield from _kept("log", [*view.failures, *_others(view.grader_logs)], MOST_EVENTS)
     yield from _kept("agentlog", list(reversed(_others(view.agent_logs))), MOST_AGENT_EVENTS)
     yield from _frames(view)
+    yield from _raised_in_tests(view)
     yield from _session(view)
 
 
@@ -69,6 +74,37 @@ def _kept(prefix: str, events: Iterable[tuple[LogText, LogEvent]], most: int) ->
             return
 
 
+_panics = re.compile(
+    r"runtime error: |panic: |index out of bounds: |called `(?:Option|Result)::unwrap\(\)`|attempt to \w+ with overflow|range (?:start|end) index "
+)
+"""How Go and Rust say that the code itself broke, where other languages name a class."""
+_own = ("NameError", "UnboundLocalError", "ReferenceError", "SyntaxError", "IndentationError")
+_of_itself = re.compile(r"AttributeError: (?:type object )?'(\w+)' (?:object )?has no attribute")
+_of_the_output = re.compile(
+    r"No such file|ENOENT|NotFound|KeyError|refused|resolv|Timeout|timed out|JSON|CalledProcess|No module named|cannot import|Permission",
+    re.IGNORECASE,
+)
+"""What a test raises because of what is, or is not, there: other signs tell it."""
+MOST_RAISED = 4
+
+
+def _raised_in_tests(view: RolloutView) -> Iterator[Sign]:
+    """Tests that broke in their own file, each test once."""
+    seen: set[str] = set()
+    for log, event in view.failures:
+        raised = _class.match(event.message)
+        name = raised[1] if raised else "panic" if _panics.match(event.message) else ""
+        at = event.frame
+        if at is None or at.where != "test" or name in ("", "AssertionError") or _of_the_output.search(event.message):
+            continue
+        mine = _of_itself.match(event.message)
+        own = "own: " if name in _own or (mine is not None and mine[1] in event.subject) else ""
+        subject = f"{own}{event.subject.rpartition('/')[2][-60:]}: {event.message}"
+        if event.subject not in seen and len(seen) < MOST_RAISED:
+            seen.add(event.subject)
+            yield sign("test:raised", subject, line_of(log, event), log.field)
+
+
 def _frames(view: RolloutView) -> Iterator[Sign]:
     seen: set[tuple[str, str]] = set()
     for log, event in view.failures:
@@ -90,6 +126,9 @@ def _session(view: RolloutView) -> Iterator[Sign]:
     if not started:
         yield from _not_started(view)
         return
+    if _stopped_before_tests(started):
+        yield from _not_started(view)
+        return
     for log in started:
         collected = log.parsed.collected
         tests = any(event.kind in (*FAILING, *_ORDINARY[:2]) for event in log.parsed.events)
@@ -99,6 +138,13 @@ def _session(view: RolloutView) -> Iterator[Sign]:
             yield sign("log:not-finished", quote=_last_line(log.text), field=log.field)
 
 
+def _stopped_before_tests(logs: Iterable[LogText]) -> bool:
+    """Whether a package or a download that the tests need failed, and no test has a verdict."""
+    kinds = {event.kind for log in logs for event in log.parsed.events}
+    ran = not kinds.isdisjoint(("test-passed", "test-failed", "test-error", "test-skipped"))
+    return not ran and "collection-error" in kinds and not kinds.isdisjoint(("network", "install-failed", "disk-full"))
+
+
 def _not_started(view: RolloutView) -> Iterator[Sign]:
     if view.rollout.due.checks:
         return
@@ -106,8 +152,12 @@ def _not_started(view: RolloutView) -> Iterator[Sign]:
         broken = next((event for event in log.parsed.events if event.kind not in _ORDINARY), None)
         says_so = broken is not None or _runner.search(log.text)
         if says_so and not log.parsed.truncated_start:
-            words = line_of(log, broken) if broken is not None else _last_line(log.text)
-            yield sign("log:not-started", quote=words, field=log.field)
+            lacking = [
+                event for event in log.parsed.events if event.kind == "shell-error" and _absent.search(event.message)
+            ]
+            shown = lacking[-1] if lacking else broken
+            words = line_of(log, shown) if shown is not None else _last_line(log.text)
+            yield sign("log:not-started", lacking[-1].subject if lacking else "", words, log.field)
             return
 
 

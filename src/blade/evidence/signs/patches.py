@@ -38,7 +38,7 @@ _of_tests = re.compile(
 )
 _not_applied = re.compile(
     r"(?i)(?:patch apply failed|patch does not apply|error: patch failed|corrupt patch|malformed patch|only garbage was found in the patch"
-    r"|failed to apply patch|hunk #?\d+ failed)"
+    r"|failed to apply patch|hunk #?\d+ failed|fatal: (?:unrecognized input|no valid patches in input)|error: no valid patches in input)"
 )
 _applied = re.compile(r"(?i)applied patch|patch applied|applied (?:cleanly|successfully)")
 
@@ -68,7 +68,7 @@ def _of_patch(view: RolloutView, names: tuple[str, ...]) -> Iterator[Sign]:
             yield from _only_tests(name, value)
             break
     for log in view.grader_logs:
-        if "atch" in log.text or "unk" in log.text:
+        if "atch" in log.text or "unk" in log.text or "unrecognized input" in log.text:
             yield from _applies(log.field, log.text)
 
 

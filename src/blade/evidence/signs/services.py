@@ -24,7 +24,7 @@ EDGE = 3_000
 """Characters at either end of an output that are searched: programs report the network there, and outputs may be huge."""
 _may_fail = may_hold(
     r"refused|reset by|reset to|could not resolve|couldn't resolve|getaddrinfo|resolution|Bad Gateway|Service Unavailable|Gateway Time-?out|unreachable"
-    r"|ENOTFOUND|EAI_AGAIN|ECONN|not known|connect to|Max retries|NewConnection|dial tcp|no such host|nodename|HTTP/[0-9.]+ 50[234]|: 50[234]\b|50[234] Server"
+    r"|not a bot|Too Many Requests|Temporarily Unavailable|ENOTFOUND|EAI_AGAIN|ECONN|not known|connect to|Max retries|NewConnection|dial tcp|no such host|nodename|HTTP/[0-9.]+ 50[234]|: 50[234]\b|50[234] Server"
 )
 _trouble = re.compile(
     r"host='(?P<h1>[^'\n]{1,100})', port=(?P<p1>\d+)[^\n]{0,300}?(?:Max retries|NewConnection|refused|resol|not known|unreachable|[Bb]ad [Gg]ateway|reset)"
@@ -36,7 +36,9 @@ _trouble = re.compile(
     r"|\bConnectionRefused\(\W{0,3}(?P<h10>[\w.-]+)(?::(?P<p10>\d+))?"
     r"|\b(?P<h9>[\w-]+(?:\.[\w-]+)+): (?:Name or service not known|Temporary failure in name resolution|nodename nor servname)"
 )
-_bare = re.compile(r"HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|\b50[234] (?:Bad Gateway|Service Unavailable)[^\n]{0,40}")
+_bare = re.compile(
+    r"HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|\b50[234] (?:Bad Gateway|Service (?:Temporarily )?Unavailable)[^\n]{0,40}|[Ss]ign in to confirm you.re not a bot|429 Too Many Requests"
+)
 _refused = re.compile(r"[^\n]*(?:Connection refused|ECONNREFUSED)[^\n]*")
 _status = re.compile(r"<Response \[50[234]\]>|\b50[234] (?:==|!=) 20\d\b|\bstatus(?:_code| code)?[ :=]+50[234]\b")
 _reset = re.compile(r"(?i)\bconnection (?:was )?reset|\bkex_exchange|\breset by peer")
@@ -66,6 +68,8 @@ def _of_the_grader(view: RolloutView) -> Iterator[Sign]:
     for log, event, text in view.failure_texts:
         if len(seen) >= MOST:
             return
+        if event.kind == "collection-error":
+            continue  # what the tests themselves need before they start
         for words in (event.message if event.message in log.text else "", text):
             for host, port, quote in [*_troubles(words), *_answered(view, words)]:
                 kind = _kind(host, quote)
@@ -176,5 +180,5 @@ def _of_the_url(view: RolloutView, called: int | None, text: str) -> Iterator[tu
         return
     call = next((call for call in view.calls if call.index == called), None)
     for host, port in _url.findall(call.arguments or "" if call else ""):
-        if host in view.prompt:
+        if host in view.prompt or any(host in failed for _, _, failed in view.failure_texts):
             yield host, port, found[0]

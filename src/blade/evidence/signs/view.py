@@ -35,6 +35,10 @@ _part_of_name = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _piece = re.compile(r"[^\s'\"`()\[\]{}<>,;:=|\\]+")
 LONGEST_PATH = 300
 """Characters of a path; a longer run of letters is content, and patterns would take long to refuse it."""
+_of_program = re.compile(
+    r"(?m)^(?:E +)?[\w.]*(?:Error|Exception)(?::| while\b|$)|^(?:E +)?assert |^Traceback |\bpanicked at "
+)
+"""Words of a check that a test program printed; a judge writes sentences."""
 _heading = re.compile(r"(?:[_=#*~]{4,}| *\d+ (?:passed|failed)\b)")
 
 
@@ -178,7 +182,26 @@ class RolloutView:
     def failures(self) -> Sequence[tuple[LogText, LogEvent]]:
         """The tests that the grader's logs say did not hold."""
         events = [(log, event) for log in self.grader_logs for event in log.parsed.events if event.kind in FAILING]
+        events = events or list(self._failed_checks())
         return sorted(events, key=lambda pair: FAILING.index(pair[1].kind))
+
+    def _failed_checks(self) -> Iterator[tuple[LogText, LogEvent]]:
+        """The named checks that did not hold, by what the grader wrote beside each."""
+        for check in self.rollout.due.checks:
+            if check.passed or not check.words_field or not _of_program.search(check.words):
+                continue
+            text = next((log for log in self.grader_logs if log.field == check.words_field), None)
+            log = text or LogText(field=check.words_field, text=check.words)
+            raised = next((event for event in reversed(log.parsed.events) if event.kind == "exception"), None)
+            message = raised.message if raised is not None else check.words.strip().split("\n", 1)[0]
+            frame = raised.frame if raised is not None else None
+            line = raised.line if raised is not None else 1
+            yield (
+                log,
+                LogEvent(
+                    kind="test-failed", subject=check.name, message=message, line=line, source="checks", frame=frame
+                ),
+            )
 
     @made_once
     def failure_texts(self) -> Sequence[tuple[LogText, LogEvent, str]]:

@@ -137,7 +137,7 @@ COMPLAINTS: tuple[Complaint, ...] = (
         "network",
         (
             "curl: (",
-            r"curl: \((?:5|6|7|22|28|35|52|55|56|60)\)(?: .*?(?:(?:connect to|resolve host:?|resolve proxy:?) (?P<subject>[^\s;,]+)))?",
+            r"curl: \((?:5|6|7|16|18|22|28|35|52|55|56|60|92)\)(?: .*?(?:(?:connect to|resolve host:?|resolve proxy:?) (?P<subject>[^\s;,]+)))?",
         ),
         (
             "wget: ",

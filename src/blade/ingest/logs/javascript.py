@@ -58,6 +58,8 @@ class _Reader:
         self.mocha: dict[str, int] = {}
         self.mocha_line: tuple[int, str] = (0, "")
         self.seen = False
+        self.first: tuple[int, str] | None = None
+        """The first line of a section, which is its reason where no line has the form of an error."""
         self.turned = False
         """mocha marks with a plus what was expected."""
         self.declared = False
@@ -113,13 +115,15 @@ class _Reader:
 
     def _open(self, name: str, place: int) -> None:
         self._keep()
-        self.turned = False
+        self.turned, self.first = False, None
         self.section = Draft(subject=name, kind="test-failed", line=place)
         if name in _NO_NAME:
             broken = name == _NO_NAME[0]
             self.section = Draft(subject=self.file, kind="collection-error", line=place) if broken else None
 
     def _inside(self, section: Draft, place: int, line: str) -> None:
+        if self.first is None and not line.rstrip().endswith(":") and not _STACK.match(line):
+            self.first = place, line.strip()
         if not section.message and (match := _ERROR.match(line)):
             section.message, section.line = line.strip(), place
             section.expected, section.actual = compared(match[2])
@@ -147,6 +151,8 @@ class _Reader:
         """Joins a section with the test that the list of results names, whatever stands between the parts of its name."""
         if self.section is None or not self.section.subject:
             return
+        if not self.section.message and self.first is not None:
+            self.section.line, self.section.message = self.first
         mine = _plain(self.section.subject)
         # Sections come in the order of the results, so the one that is meant is among the first without a reason.
         first = islice(self.unexplained, _MOST_UNEXPLAINED)

@@ -53,6 +53,9 @@ _COLLECTED = pattern_of(r"collected (\d+) items?|\d+ workers? \[(\d+) items?\]|g
 _HEADING = pattern_of(r"_{2,} (\S.*?) _{2,}$")
 _PLACE = pattern_of(r"(\S[^:]*):(\d+): ?(in (\S+)|[\w.]+)?$")
 _DEF = pattern_of(r">? +(?:async )?def (\w+)\(")
+_FILE = pattern_of(r'File "([^"]+)", line (\d+)(?:, in (\S+))?')
+_RAISED = pattern_of(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning)\b")
+_BARE = pattern_of(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception): *$")
 _BROKEN = "ERROR collecting "
 _FIXTURE = pattern_of(r"ERROR at (?:setup|teardown) of (.+)")
 
@@ -245,6 +248,9 @@ class _Block:
             subject, kind = match[1], "test-error"
         place, message = next(((at, line) for at, line in self.errors if line), (self.place, ""))
         expected, actual = _values([line for _, line in self.errors])
+        inner = _inner(self.errors) if message.startswith('File "') or _BARE.match(message) else None
+        if inner is not None:
+            place, message, self.at = inner
         return Draft(
             subject=subject,
             kind="collection-error"
@@ -258,6 +264,20 @@ class _Block:
             expected=expected,
             actual=actual,
         )
+
+
+def _inner(errors: list[tuple[int, str]]) -> tuple[int, str, LogFrame] | None:
+    """The exception behind the last place that the lines of an error name: of a file that cannot be parsed, or of another
+    process, whose whole trace is printed as the message.
+    """
+    at: LogFrame | None = None
+    found: tuple[int, str, LogFrame] | None = None
+    for place, line in errors:
+        if match := _FILE.match(line):
+            at = frame_at(match[1], match[2], match[3])
+        elif at is not None and _RAISED.match(line):
+            found = place, line, at
+    return found
 
 
 def _values(lines: list[str]) -> Values:

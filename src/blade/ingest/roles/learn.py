@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -385,6 +386,11 @@ class Learner:
                 by_group.setdefault(group, set()).add(_key(value))
         return sum(len(keys) > 1 for keys in by_group.values()) <= MOST_CHANGING * len(by_group)
 
+    def _differs_between_tasks(self, path: str) -> bool:
+        """Whether no value stands in more than half of all rows: how most rollouts end is no property of tasks."""
+        counts = Counter(map(_key, self.sample.of(path)))
+        return len(counts) > 1 and max(counts.values()) * 2 <= len(self.sample)
+
     def _keys(self) -> None:
         """Calls that a task wants, by the tools that some rollout calls; of several fields the one in most rows."""
         if self.first_role("trajectory") is None and self.reward is not None:
@@ -442,7 +448,7 @@ class Learner:
         names = [name for one in self.checks for name in one.names()]
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
-            shared = self.has_repeats() and self.constant_in_task(path) and len({*self.sample.of(path)}) > 1
+            shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
             decided = texts.role_of(column, output, names, of_task=shared)
             if decided is not None:
                 self.claim(path, *decided)
@@ -553,7 +559,7 @@ class Learner:
         for path in self.free([p for p in self.sample.columns if "[" not in p]):
             values = self.sample.of(path)
             plain = len({_key(value) for value in values}) > 1 and not any(isinstance(value, dict) for value in values)
-            if plain and self.constant_in_task(path):
+            if plain and self.constant_in_task(path) and self._differs_between_tasks(path):
                 self.claim(path, "task-field", "the same in every repeat of a task, and different between tasks")
 
 

@@ -17,11 +17,16 @@ WORDS: Mapping[str, bool] = {
     **dict.fromkeys(
         ("wrong", "red", "n", "bad", "reject", "rejected", "lose", "lost", "nein", "non", "nie", "iie"), False
     ),
-    **dict.fromkeys(("fail", "failed", "failure", "error", "errored", "false", "not_met", "not met", "no"), False),
+    **dict.fromkeys(
+        ("fail", "failed", "failure", "error", "errored", "false", "not_met", "not met", "not ok", "not_ok", "no"),
+        False,
+    ),
     **dict.fromkeys(("unsatisfied", "incorrect", "unresolved", "xpass", "timeout", "crashed", "broken"), False),
 }
 """Words with which runners and judges give a verdict."""
-SKIPPED = frozenset(("skipped", "skip", "pending", "other", "disabled", "deselected", "not_run", "unset", "none", ""))
+SKIPPED = frozenset(
+    ("skipped", "skip", "pending", "other", "disabled", "deselected", "not_run", "ignored", "todo", "unset", "none", "")
+)
 """Words that give none: the test did not run."""
 _FAULT = re.compile(r"\w*(?:Error|Exception)\b|^Traceback|\bassert", re.MULTILINE)
 MOST = 5_000

@@ -44,8 +44,14 @@ def prompt_of(trajectory: Mapping[str, Any]) -> list[Item]:
 
 
 def _steps(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
-    steps = trajectory.get("steps")
-    return [json_object(step) for step in steps] if isinstance(steps, list) else []
+    """The steps in the order of their stamps: exporters append calls without a result at the end."""
+    listed = trajectory.get("steps")
+    steps = [json_object(step) for step in listed] if isinstance(listed, list) else []
+    stamps = [step.get("timestamp") for step in steps]
+    # Texts of one length are written alike, so that they sort as the times do.
+    if len({len(stamp) if isinstance(stamp, str) else 0 for stamp in stamps}) == 1 and isinstance(stamps[0], str):
+        return sorted(steps, key=lambda step: str(step["timestamp"]))
+    return steps
 
 
 class _Family:
@@ -70,13 +76,14 @@ class _Family:
 
 
 def _items(steps: Sequence[dict[str, Any]], family: _Family, actor: str | None, depth: int) -> Iterator[Item]:
-    for step in steps:
+    for place, step in enumerate(steps):
         source, calls = step.get("source"), step.get("tool_calls")
         calls = [json_object(one) for one in calls] if isinstance(calls, list) else []
         if thought := text_of(step.get("reasoning_content")):
             yield reasoning(thought, actor)
         text = text_of(step.get("message"))
-        if text and not (calls and _ANNOUNCES.fullmatch(text)):
+        last = source == "agent" and place == len(steps) - 1 and "message" in step and not calls
+        if (text or last) and not (calls and _ANNOUNCES.fullmatch(text)):  # an empty last turn says how it ended
             yield message({"agent": "assistant", "system": "system"}.get(str(source), "user"), text, actor)
         for one in calls:
             name = str(one.get("function_name") or one.get("name") or "")

@@ -84,6 +84,20 @@ def _about(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     about = {name: start[name] for name in ("model", "claude_code_version", "permissionMode") if start.get(name)}
     end = next((event for event in reversed(events) if event["type"] == "result"), None)
     if end is None:
-        return about | {"ended": False}
+        return about | {"ended": False} | _retries(events)
     kept = ("subtype", "is_error", "num_turns", "duration_ms", "duration_api_ms", "total_cost_usd", "usage", "result")
     return about | {"ended": True} | {name: end[name] for name in kept if end.get(name) is not None}
+
+
+FEWEST_RETRIES = 3
+"""Retries at the end of a log without a reply: one or two are a hiccup."""
+
+
+def _retries(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The last of the failed requests to the model with which a log ends; nothing where a reply follows them."""
+    last = next((place for place, event in enumerate(reversed(events)) if event.get("subtype") != "api_retry"), 0)
+    if last < FEWEST_RETRIES:
+        return {}
+    end = events[-1]
+    words = [str(end[name]) for name in ("error_status", "error") if end.get(name) is not None]
+    return {"last_error": f"request failed: {' '.join(words)}, attempt {end.get('attempt', last)}"}

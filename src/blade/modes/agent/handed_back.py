@@ -32,11 +32,10 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="prompt",
 )
 def handed_back(evidence: RolloutEvidence) -> Candidate | None:
-    if (
-        evidence.checks_met
-        or evidence.sign("log:test-passed") is not None
-        or evidence.sign("ends:success-claim") is not None
-    ):
+    asks = evidence.sign("ends:question")
+    advises = asks is not None and asks.subject == "advice"
+    claims = evidence.sign("ends:success-claim") is not None and not advises
+    if evidence.checks_met or evidence.sign("log:test-passed") is not None or claims:
         return None
     if evidence.sign("ends:call-without-result") is not None or acts_differ(evidence):
         return None
@@ -44,5 +43,6 @@ def handed_back(evidence: RolloutEvidence) -> Candidate | None:
     if sign is None:
         return None
     absent = evidence.sign("missing:named-in-prompt")
-    sure = Confidence.SUSPECTED if sign.kind == "ends:question" and absent is None else Confidence.LIKELY
+    unsure = sign.kind == "ends:question" and absent is None and not advises
+    sure = Confidence.SUSPECTED if unsure else Confidence.LIKELY
     return Candidate(confidence=sure, signs=(sign, absent) if absent else (sign,))

@@ -36,6 +36,7 @@ def inconsistent_verdict(evidence: RolloutEvidence) -> Candidate | None:
             confidence=Confidence.LIKELY, contrast="another rollout of this task passes with the same output"
         )
     doubt = evidence.doubt("TSK014", "TSK012")
-    if doubt is None or not doubt.named:
+    lost = evidence.checks_asked is not None and (evidence.checks_met or 0) < evidence.checks_asked
+    if doubt is None or not doubt.named or lost:
         return None
     return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)

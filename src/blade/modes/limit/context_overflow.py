@@ -19,7 +19,7 @@ from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
 _FULL = pattern_of(
-    r"(?i)context.{0,3}(?:length|window|overflow|limit|size)|maximum context|prompt.{0,4}(?:is )?too.{0,1}long|input.{0,4}too.{0,1}long"
+    r"(?i)context.{0,3}(?:length|window|overflow|limit|size)|maximum context|prompt.{0,4}(?:is )?too.{0,1}long|input.{0,4}too.{0,1}long|context.{0,3}full|\bctx\b"
 )
 
 
@@ -37,6 +37,10 @@ _FULL = pattern_of(
 )
 def context_overflow(evidence: RolloutEvidence) -> Candidate | None:
     words = (evidence.error_class or "", evidence.stop or "")
+    stated = evidence.sign("agent:context-full")
+    if stated is not None and not evidence.passes_with(stated):
+        told = "the last message reports that the context of the model is full"
+        return Candidate(confidence=Confidence.LIKELY, signs=(stated,), contrast=told)
     sign = next((one for one in evidence.of("status", "agent:cut-by-tokens") if _FULL.search(one.subject)), None)
     cut = next((one for one in evidence.all_of(Differs.CUT) if _FULL.search(one.detail)), None)
     named = not evidence.judged and any(map(_FULL.search, words))

@@ -19,7 +19,7 @@ from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
 _LOST = pattern_of(
-    r"(?i)\b(?:sandbox|container|docker|environment|image|pod|vm|machine|host)\b.{0,40}\b(?:lost|failed?|failure|died|dead|crash\w*|error|unavailable|not start\w*|closed|unreachable|killed|evicted|gone)\b"
+    r"(?i)(?:\b|_)(?:sandbox|container|docker|env|environment|image|pod|vm|machine|host)(?:[\W_]|[\W_].{0,40}[\W_])(?:lost|failed?|failure|died|dead|crash\w*|error|unavailable|not start\w*|closed|unreachable|killed|evicted|gone|exited|terminated|disconnected|destroyed|preempted)(?:\b|_)"
 )
 """How a harness says in a status that the environment is gone."""
 
@@ -42,6 +42,10 @@ def environment_failed(evidence: RolloutEvidence) -> Candidate | None:
     if lost is not None and not evidence.alike(lost)[1]:
         told = evidence.contrast(lost)
         return Candidate(confidence=Confidence.LIKELY, subject=lost.subject, signs=(lost,), contrast=told)
+    reported = evidence.sign("environment:failed")
+    if reported is not None and not evidence.passes_with(reported):
+        told = "a builder or scheduler reports it, and the agent did nothing"
+        return Candidate(confidence=Confidence.LIKELY, signs=(reported,), contrast=told)
     if "INF005" not in evidence.fired:
         return None
     return Candidate(

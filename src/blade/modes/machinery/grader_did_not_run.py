@@ -2,7 +2,8 @@
 
 Evidence
     The grader's log shows no test session, and the step that prepares it failed. The same in several rollouts of the
-    run, while most have a session, makes it likely whatever the task.
+    run, while most have a session, makes it likely whatever the task; where one and the same command of the grader is
+    not there in several tasks, it is proven.
 Contradicted by
     A pass of the same task with the same log; a test result of any kind.
 False alarms
@@ -28,7 +29,7 @@ from blade.modes.evidence import FEWEST_ALIKE, Candidate, RolloutEvidence
     valid=False,
     cause=Cause.INFRA,
     row="Grader did not run",
-    title="The grader does not run",
+    title="The grader does not run: {subject}",
     action="Repair the step that prepares the grader (quoted), grade again what the agents left, and report a missing test session as an error.",
     owner="harness",
 )
@@ -37,15 +38,20 @@ def grader_did_not_run(evidence: RolloutEvidence) -> Candidate | None:
     if started is None or evidence.passes_with(started):
         return None
     failed = evidence.sign("log:install-failed", "log:disk-full", "log:network")
-    alike = evidence.run.kind_rollouts.get("log:not-started", 0)
+    alike, mine = evidence.run.kind_rollouts.get("log:not-started", 0), evidence.failures_with(started)
+    subject = started.subject or (failed.subject if failed is not None else "")
+    signs = tuple(one for one in (failed, started) if one is not None)
+    same = evidence.alike(started)[0]
+    if started.subject and same - mine >= FEWEST_ALIKE - 1:
+        # The same command is not there in other tasks too, so that no task's agent has taken it away.
+        told = f"`{started.subject}`, which runs the tests, is not there, as in {same - 1} other rollouts of this run; no test ran in any"
+        return Candidate(confidence=Confidence.PROVEN, subject=subject, signs=signs, contrast=told)
     if failed is not None and FEWEST_ALIKE <= alike < evidence.run.rollouts / 2:
-        contrast = f"no test session here, nor in {alike - 1} other rollouts of this run; its other rollouts that did not pass have one"
-        return Candidate(
-            confidence=Confidence.LIKELY, subject=failed.subject, signs=(failed, started), contrast=contrast
-        )
+        told = f"no test session here, nor in {alike - 1} other rollouts of this run; its other rollouts that did not pass have one"
+        return Candidate(confidence=Confidence.LIKELY, subject=subject, signs=signs, contrast=told)
     if failed is not None:
         sure = Confidence.SUSPECTED if evidence.task.solved else Confidence.LIKELY
-        return Candidate(confidence=sure, subject=failed.subject, signs=(started, failed))
+        return Candidate(confidence=sure, subject=subject, signs=signs)
     return Candidate(
         confidence=Confidence.SUSPECTED, signs=(started,), contrast="the grader's log shows no test session"
     )

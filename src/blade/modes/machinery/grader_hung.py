@@ -12,6 +12,7 @@ Example
 
 from __future__ import annotations
 
+from blade.evidence.differences import limit_word
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import of_grader
@@ -34,16 +35,15 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 )
 def grader_hung(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("log:not-finished")
-    recorded = (
-        evidence.outcome != "failed"
-        and of_grader(evidence.error_class)
-        and "timeout" in (evidence.error_class or "").lower()
-    )
-    if recorded:
+    words = [evidence.error_class, evidence.stop] if evidence.outcome != "failed" else []
+    # A reward of 0 without a single check may be what the harness writes where its grader ran out of time.
+    words += [one.subject for one in evidence.of("status")] if not evidence.checks_asked else []
+    recorded = next((word for word in words if word and of_grader(word) and limit_word(word) == "time"), None)
+    if recorded is not None:
         return Candidate(
             confidence=Confidence.LIKELY,
-            signs=(sign,) if sign else (),
-            contrast=f"recorded as {evidence.error_class}, without a verdict",
+            signs=(sign,) if sign else tuple(one for one in evidence.of("status") if one.subject == recorded),
+            contrast=f"recorded as {recorded}, without a verdict",
         )
     if sign is None or evidence.passes_with(sign) or evidence.difference(Differs.CUT) is not None:
         return None

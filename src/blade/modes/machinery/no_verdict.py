@@ -53,7 +53,7 @@ def no_verdict(evidence: RolloutEvidence) -> Candidate | None:
     began = evidence.sign("log:not-started", "log:not-finished")
     # Tests that hang or do not start may do so because of what the agent left: then nobody is charged.
     return Candidate(
-        confidence=Confidence.LIKELY,
+        confidence=Confidence.SUSPECTED if began is not None else Confidence.LIKELY,
         signs=(began,) if began is not None else (),
         contrast="the row has no reward",
         party="unknown" if began is not None else None,

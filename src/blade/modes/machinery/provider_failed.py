@@ -35,7 +35,8 @@ def provider_failed(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("agent:api-error")
     if sign is not None:
         return Candidate(confidence=evidence.strength(sign), subject=sign.subject, signs=(sign,))
-    if {"INF001", "INF007"}.isdisjoint(evidence.fired):
+    # A conversation that is too long is refused by the endpoint, which works.
+    if evidence.sign("agent:context-full") is not None or {"INF001", "INF007"}.isdisjoint(evidence.fired):
         return None
     return Candidate(
         confidence=Confidence.LIKELY, contrast="the endpoint's error is recorded, and the agent says nothing after it"

@@ -40,6 +40,10 @@ def service_unavailable(evidence: RolloutEvidence) -> Candidate | None:
     if reset is not None and evidence.runs_with(reset) > 1 and not evidence.task.solved:
         told = f"the port breaks the connection off in {evidence.failures_with(reset)} rollouts of this task, in several runs, and none passes"
         return Candidate(confidence=Confidence.LIKELY, subject=reset.subject, signs=(reset,), contrast=told)
+    said = evidence.sign("ends:blocked")
+    if said is not None and not evidence.task.solved:
+        told = "the agent says that a site does not serve it; nothing else in the rollout shows it"
+        return Candidate(confidence=Confidence.SUSPECTED, signs=(said,), contrast=told, party="environment")
     if "INF004" not in evidence.fired:
         return None
     return Candidate(

@@ -16,6 +16,7 @@ from itertools import islice
 
 from blade.evidence.actions import Made, Pairing, carried_out, changes, pair, same
 from blade.evidence.provenance import is_name
+from blade.evidence.signs.tries import tries
 from blade.evidence.signs.users import asks_for_transfer, is_transfer, user_signs
 from blade.evidence.signs.verifier_parts import verifier_parts
 from blade.model.expected import DueCall
@@ -41,6 +42,8 @@ def chat_signs(rollout: Rollout) -> Iterator[Sign]:
     failed = rollout.outcome is Outcome.FAILED
     actions = [*_of_agent(due, steps), *_statements(rollout, steps)]
     yield from actions
+    if failed:
+        yield from tries(rollout, [call for call in due if changes_state(call.tool)], carried_out(steps))
     undone = any(sign.kind in _UNDONE for sign in actions)
     if undone:
         yield from _transfer(due, steps)

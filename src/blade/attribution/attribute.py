@@ -39,6 +39,7 @@ FLAGS = (
     "literal:",
     "key:",
     "service:",
+    "made-up-id",
 )
 """Kinds of signs that stand beside an attribution as symptoms; the rest only report what a log says."""
 MOST_QUOTED = 3

@@ -294,7 +294,9 @@ def _parting(task: str, context: RunContext) -> QuotedSentence:
 def by_giving_up(context: RunContext, groups: Sequence[FailureGroup]) -> tuple[FailureGroup, FindingDraft] | None:
     """Failures that end on an error; None where they all lack one tool, which is a finding of its own."""
     gave_up = [
-        (group, _giving_up(group, context)) for group in groups if group.mode in ("no-action", "action-missing", "partial-actions")
+        (group, _giving_up(group, context))
+        for group in groups
+        if group.mode in ("no-action", "action-missing", "partial-actions")
     ]
     mine = [(group, walks) for group, walks in gave_up if walks]
     if len(mine) < 2:

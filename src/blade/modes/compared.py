@@ -84,6 +84,18 @@ def only(evidence: RolloutEvidence, kind: Differs) -> bool:
     return {one.kind for one in evidence.differs if one.kind in MIXED} == {kind}
 
 
+def made_up(evidence: RolloutEvidence) -> str:
+    """What is said beside a wrong value that nothing before the call holds."""
+    found = evidence.sign("made-up-id")
+    return f"; nothing that the agent had seen holds `{found.quote}`" if found is not None and found.quote else ""
+
+
+def unless_broken_off(evidence: RolloutEvidence, sure: Confidence) -> Confidence:
+    """How sure it is that the agent left something undone: its turn was still to come where the talk breaks off."""
+    broken = evidence.sign("talk:broken-off") is not None and not evidence.run.kind_passes.get("talk:broken-off", 0)
+    return Confidence.SUSPECTED if broken else sure
+
+
 def required(found: Sequence[Difference]) -> str:
     """`cancel_reservation`, 2 more: required and not made."""
     names = list(dict.fromkeys(f"`{one.name}`" for one in found))

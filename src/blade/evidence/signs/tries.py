@@ -27,7 +27,9 @@ def tries(rollout: Rollout, due: Sequence[DueCall], made: Sequence[Made]) -> Ite
     lacking = dict.fromkeys(call.tool for call in due if call.tool not in worked)
     if not lacking:
         return
-    errors = {step.answers: step for step in steps if step.kind == "result" and step.failed and step.answers is not None}
+    errors = {
+        step.answers: step for step in steps if step.kind == "result" and step.failed and step.answers is not None
+    }
     calls = [step for step in steps if step.kind == "call" and step.party == "agent"]
     for tool in lacking:
         last = next((step for step in reversed(calls) if step.tool == tool), None)
@@ -52,6 +54,4 @@ def _is_json(text: str) -> bool:
 
 def _sign(kind: str, tool: str, step: Step, field: str, words: str) -> Sign:
     quote = words[:LONGEST].strip()
-    return Sign(
-        kind=kind, subject=tool[:LONGEST_SUBJECT], quote=quote, field=field if quote else "", step=step.index
-    )
+    return Sign(kind=kind, subject=tool[:LONGEST_SUBJECT], quote=quote, field=field if quote else "", step=step.index)

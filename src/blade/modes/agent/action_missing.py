@@ -4,7 +4,8 @@ Evidence
     The expected actions hold changes, and the agent made none of them and no other change. Where they hold look-ups
     alone: one of these is not among the calls.
 Contradicted by
-    A change in the trajectory; passes that make none either.
+    A change in the trajectory; passes that make none either. A talk that breaks off on the user's side without a
+    word of goodbye, as no pass does: then it is suspected only.
 False alarms
     A simulated user who never asked for the change. Another way to the same information.
 Example
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
-from blade.modes.compared import required
+from blade.modes.compared import required, unless_broken_off
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -41,5 +42,9 @@ def action_missing(evidence: RolloutEvidence) -> Candidate | None:
     tried = tuple(one for one in evidence.of("call:refused") if one.subject in {two.name for two in found})
     told = f"{required(found)}; the last try came back with an error" if tried else required(found)
     return Candidate(
-        confidence=Confidence.PROVEN, subject=found[0].name, signs=tried, differences=found, contrast=told
+        confidence=unless_broken_off(evidence, Confidence.PROVEN),
+        subject=found[0].name,
+        signs=tried,
+        differences=found,
+        contrast=told,
     )

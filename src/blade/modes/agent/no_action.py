@@ -3,7 +3,8 @@
 Evidence
     The expected actions hold changes, and the agent only talked: it called no tool.
 Contradicted by
-    Any call in the trajectory; passes that make none either.
+    Any call in the trajectory; passes that make none either. A talk that breaks off on the user's side without a
+    word of goodbye, as no pass does: then it is suspected only.
 False alarms
     A simulated user who never asked for the change.
 Example
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
-from blade.modes.compared import required
+from blade.modes.compared import required, unless_broken_off
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -36,4 +37,9 @@ def no_action(evidence: RolloutEvidence) -> Candidate | None:
     if not found or evidence.calls != 0:
         return None
     told = f"{required(found)}; the agent calls no tool at all"
-    return Candidate(confidence=Confidence.PROVEN, subject=found[0].name, differences=found, contrast=told)
+    return Candidate(
+        confidence=unless_broken_off(evidence, Confidence.PROVEN),
+        subject=found[0].name,
+        differences=found,
+        contrast=told,
+    )

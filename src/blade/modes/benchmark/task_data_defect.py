@@ -4,7 +4,7 @@ Evidence
     A rule over the run sees it in the task's own data: one prompt with several keys, a hole in the prompt, repeats that
     were given different things.
 Contradicted by
-    A pass of the task in any run, where the rule alone is not enough.
+    A pass of the task in any run, where the rule alone is not enough and the passing rollout was given the same.
 False alarms
     A placeholder that the prompt shows on purpose.
 Example
@@ -17,6 +17,8 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
+
+UNLIKE_REPEATS = "DAT001"
 
 
 @mode(
@@ -33,7 +35,12 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 )
 def task_data_defect(evidence: RolloutEvidence) -> Candidate | None:
     doubt = next((one for one in evidence.doubts if one.code.startswith("DAT") and one.named), None)
-    if doubt is None or (evidence.task.solved and not doubt.strong):
+    if doubt is None:
+        return None
+    if doubt.code == UNLIKE_REPEATS and evidence.judged:
+        # Passes of the task were given something else, and clear nothing; the expected answer is theirs.
+        return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)
+    if evidence.task.solved and not doubt.strong:
         return None
     sure = Confidence.LIKELY if doubt.strong else Confidence.SUSPECTED
     return Candidate(confidence=sure, contrast=doubt.message, flag=not doubt.strong)

@@ -9,7 +9,7 @@ Group = Literal["agent", "benchmark", "machinery", "limit", "unknown"]
 UNATTRIBUTED = "unattributed"
 
 _BY_PARTY: Mapping[tuple[Group, str], tuple[str, ...]] = {
-    ("machinery", "harness"): ("missing-row", "agent-not-installed", "agent-crashed"),
+    ("machinery", "harness"): ("missing-row", "agent-not-installed", "agent-crashed", "no-agent-output", "run-error"),
     ("machinery", "environment"): ("environment-failed", "provider-failed", "service-unavailable"),
     ("machinery", "verifier"): ("grader-did-not-run", "grader-crashed", "grader-hung", "no-verdict"),
     ("benchmark", "verifier"): (
@@ -18,7 +18,7 @@ _BY_PARTY: Mapping[tuple[Group, str], tuple[str, ...]] = {
         "correct-but-rejected",
         "inconsistent-verdict",
     ),
-    ("benchmark", "task"): ("hidden-requirement", "expected-answer-wrong"),
+    ("benchmark", "task"): ("hidden-requirement", "expected-answer-wrong", "task-data-defect"),
     ("benchmark", "tool"): ("tool-defect",),
     ("benchmark", "user_simulator"): ("user-withheld", "user-left-early", "user-off-script"),
     ("limit", "limit"): ("time-limit", "step-limit", "token-limit", "context-overflow"),

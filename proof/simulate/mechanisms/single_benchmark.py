@@ -110,7 +110,7 @@ def verifier_raised(task: Question, rng: Random) -> Draft:
 @mechanism(
     "single",
     mode="expected-answer-wrong",
-    modes_too=("inconsistent-verdict",),
+    modes_too=("inconsistent-verdict", "task-data-defect"),
     cause=Cause.DATA,
     must=("DAT003",),
     may=("TSK008", "TSK016"),
@@ -144,7 +144,7 @@ def key_in_the_prompt(task: Question, rng: Random) -> Question:
 @mechanism(
     "single",
     mode="expected-answer-wrong",
-    modes_too=("hidden-requirement", "prompt-test-mismatch"),
+    modes_too=("hidden-requirement", "prompt-test-mismatch", "task-data-defect"),
     cause=Cause.DATA,
     must=("DAT001",),
     may=("TSK008",),
@@ -176,7 +176,7 @@ def hollow(task: Question, rng: Random) -> Draft:
 @mechanism(
     "single",
     mode="hidden-requirement",
-    modes_too=("expected-answer-wrong", "prompt-test-mismatch", "test-cannot-pass"),
+    modes_too=("expected-answer-wrong", "prompt-test-mismatch", "test-cannot-pass", "task-data-defect"),
     party="task",
     cause=Cause.DATA,
     must=("DAT005",),

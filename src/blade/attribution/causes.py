@@ -19,6 +19,8 @@ from blade.stats.rollout_index import RolloutIndex
 
 A_RESULT = "result"
 """Stands for the modes that only say what was wrong: whether the agent could do better, its other rollouts tell."""
+SLIPS = ("action-extra", "partial-actions", "several-action-errors", "wrong-order")
+"""What one rollout does and a passing one does not is a slip; in several it is how the agent goes about the task."""
 NAMES_A_VALUE = ("wrong-argument", "wrong-object")
 MADE_UP = "made-up-id"
 """A sign that the wrong value stands nowhere in what the agent had seen: that is a habit, and no slip."""
@@ -74,7 +76,9 @@ def _cause(
     """By the cause that most rollouts have; where that is only a wrong result, by what the other rollouts show."""
     modes = Counter(row.mode for row in rows)
     mixture = _mixture(modes)
-    stands_for = [_stands_for(row, labels) for row in rows]
+    stands_for = [
+        A_RESULT if passes and row.mode in SLIPS and modes[row.mode] == 1 else _stands_for(row, labels) for row in rows
+    ]
     counts = Counter(stands_for)
     # Between a habit and a slip the weaker claim wins a tie.
     most = min(counts, key=lambda one: (-counts[one], one == UNATTRIBUTED, one != A_RESULT, one))

@@ -244,8 +244,11 @@ def _read_values_of(names: tuple[str, ...], table: fields.RunFields) -> frozense
     """Of `due_names`: those whose values matter; of the others only whether a row has them."""
     plan = _plan(names)
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script) if plan is not None else ()
-    read = {path.partition(".")[0] for path in paths}
-    read |= {*plan.words, *plan.accounts, *map(_top, plan.records)} if plan is not None else set()
+    read = {_top(path) for path in paths}
+    if plan is not None:
+        # Whether a field inside another is there, only the other's value tells.
+        read |= {_top(path) for path in plan.extracted if "." in path}
+        read |= {*plan.words, *plan.accounts, *map(_top, plan.records)}
     checked = check_names(names)
     return frozenset(name for name in names if name in read or name in checked)
 
@@ -267,7 +270,7 @@ def _due_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str,
     if plan is None:
         return ()
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script)
-    read = {path.partition(".")[0] for path in paths} | {*plan.extracted, *plan.words, *plan.accounts}
+    read = {_top(path) for path in (*paths, *plan.extracted)} | {*plan.words, *plan.accounts}
     read |= {_top(path) for path in plan.records}
     checked = check_names(names)
     return tuple(name for name in names if name in read or name in checked)

@@ -49,7 +49,9 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     seen = evidence.sign(*signs) if signs else None
     # What was whole before its output was cut is judged by its checks, as the differences would say otherwise.
     judged = limit == "tokens" and evidence.judged and bool(evidence.checks_asked)
-    if seen is not None and (judged or evidence.is_usual_status(seen)):
+    # Passes that were cut had answered before; without an answer the cut explains why there is none.
+    unanswered = limit == "tokens" and evidence.difference(Differs.NO_ANSWER) is not None
+    if seen is not None and (judged or (evidence.is_usual_status(seen) and not unanswered)):
         seen = None
     # Of a judged rollout the differences say it: a program that was whole before the cut is not cut.
     recorded = evidence.outcome in ("errored", "unscored") and named_limit(evidence) == limit

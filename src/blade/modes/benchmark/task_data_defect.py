@@ -8,7 +8,7 @@ Contradicted by
 False alarms
     A placeholder that the prompt shows on purpose.
 Example
-    The prompt ends in `{question}`, and no rollout passes.
+    The prompt ends in `{question}`, no rollout passes, and one asks for the question.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from blade.model.finding import Cause
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
-UNLIKE_REPEATS = "DAT001"
+UNLIKE_REPEATS, A_HOLE = "DAT001", "DAT005"
+SAYS_IT_LACKS = ("ends:question", "ends:refusal", "ends:gave-up")
 
 
 @mode(
@@ -40,7 +41,9 @@ def task_data_defect(evidence: RolloutEvidence) -> Candidate | None:
     if doubt.code == UNLIKE_REPEATS and evidence.judged:
         # Passes of the task were given something else, and clear nothing; the expected answer is theirs.
         return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)
-    if evidence.task.solved and not doubt.strong:
+    if evidence.task.solved:
         return None
-    sure = Confidence.LIKELY if doubt.strong else Confidence.SUSPECTED
-    return Candidate(confidence=sure, contrast=doubt.message, flag=not doubt.strong)
+    # A placeholder may be meant; an agent that says what it lacks knows.
+    lacks = doubt.code == A_HOLE and any(kind in SAYS_IT_LACKS for kind, _ in evidence.task.sign_failures)
+    sure = Confidence.LIKELY if doubt.strong or lacks else Confidence.SUSPECTED
+    return Candidate(confidence=sure, contrast=doubt.message, flag=sure is Confidence.SUSPECTED)

@@ -11,8 +11,8 @@ from msgspec import Struct
 from blade.attribution.deciding_numbers import deciding
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.closings import final_text
 from blade.evidence.context import FindingDraft, QuotedSentence, Refs, RunContext, at, none
-from blade.evidence.differences import final_text
 from blade.evidence.in_words import answer as answer_evidence
 from blade.evidence.in_words import closing
 from blade.evidence.simulated_user import Withheld

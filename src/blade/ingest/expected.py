@@ -95,7 +95,7 @@ def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
     words = (
         name
         for name in names
-        if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name) and name not in labels
+        if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name) and not _is_label(name, labels)
     )
     plan = _Plan(
         actions=paths["expected_actions"],
@@ -110,6 +110,11 @@ def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
         checks=checks.may_hold(names) or not learned.isdisjoint(names),
     )
     return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
+
+
+def _is_label(name: str, labels: Sequence[str]) -> bool:
+    """Whether people wrote a field afterwards: one known for it, or, beside such fields, one that is called so."""
+    return name in labels or (bool(labels) and "label" in name.lower())
 
 
 def _speaks(name: str) -> bool:

@@ -46,8 +46,14 @@ def correct_but_rejected(evidence: RolloutEvidence) -> Candidate | None:
         return Candidate(confidence=sure, differences=(equal,), contrast="the answer equals the expected one")
     stated = evidence.difference(Differs.ANSWER, "not extracted")
     label = evidence.sign("closing:label")
-    if stated is not None and label is not None and evidence.run.sign_passes.get((label.kind, label.subject), 0) >= FEWEST_ALIKE:
-        told = f"the last line states the expected answer under `{label.subject}`, as passes do, and nothing was extracted"
+    if (
+        stated is not None
+        and label is not None
+        and evidence.run.sign_passes.get((label.kind, label.subject), 0) >= FEWEST_ALIKE
+    ):
+        told = (
+            f"the last line states the expected answer under `{label.subject}`, as passes do, and nothing was extracted"
+        )
         return Candidate(confidence=Confidence.LIKELY, differences=(stated,), contrast=told)
     doubt = evidence.doubt("TSK004")
     if doubt is None or not doubt.named:

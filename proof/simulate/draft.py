@@ -53,6 +53,8 @@ class Draft:
     """The file that the row goes to."""
     mode: str | None = None
     """What goes wrong where no mechanism says more; None for a pass."""
+    modes_too: tuple[str, ...] = ()
+    """Modes that an expert could name as well, where no mechanism says more."""
 
     def mark(self, quote: str, where: str = "text") -> None:
         """Note the first step that holds a quote, or the field of the row that does; ValueError where nothing does."""

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from proof.simulate.catalogue import plants, worlds
-from proof.simulate.draft import Row
+from proof.simulate.draft import Draft, Row
 from proof.simulate.mechanism import Kind, Mechanism, World
 from proof.simulate.modes import GROUP, PARTY
 from proof.simulate.names import NOTES, Names, NamesKind, names_of
@@ -168,11 +168,16 @@ def _rollout_truth(part: Part, one: Played) -> RolloutTruth:
         mode=mode,
         party=None if mode is None else party or PARTY[mode],
         group=None if mode is None else GROUP[mode],
-        modes_too=planted.modes_too if planted is not None and mode is not None else (),
+        modes_too=() if mode is None else _modes_too(planted, one.draft),
         settled=planted.settled if planted is not None else True,
         doubtful=passed and planted is not None and planted.doubtful,
         hit=one.hit,
     )
+
+
+def _modes_too(planted: Mechanism | None, draft: Draft) -> tuple[str, ...]:
+    """Of the mechanism where it says what goes wrong, else of how the rollout was played."""
+    return planted.modes_too if planted is not None and planted.mode is not None else draft.modes_too
 
 
 def _task_truth(part: Part, rollouts: list[Played], run: int) -> TaskTruth:

@@ -118,7 +118,10 @@ def finished(task: Case, rng: Random, items: list[Item], reward: float) -> Draft
     account = {"reward": reward, "info": {"r_actions": reward}, "actions": list(task.due)}
     opening = [{"role": "system", "content": POLICY}, {"role": "user", "content": first_words(task, rng)}]
     fields = {"reward_info": account}
-    return Draft(items=items, reward=reward, fields=fields, opening=opening, mode=mode_of_calls(task, items))
+    mode = mode_of_calls(task, items)
+    # The right order and another of its items: an expert may call the item the object, or an argument.
+    too = ("wrong-argument",) if mode == "wrong-object" and task.wish == "refund" else ()
+    return Draft(items=items, reward=reward, fields=fields, opening=opening, mode=mode, modes_too=too)
 
 
 def mode_of_calls(task: Case, items: list[Item]) -> str:

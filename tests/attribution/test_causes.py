@@ -62,9 +62,32 @@ def test_never_passing_with_different_answers_is_knowledge(tmp_path: Path) -> No
     rows = [answered("t", n, str(n)) for n in range(3)] + [answered("u", n, "9") for n in range(2)]
     found = causes(tmp_path, rows)
     assert (found["t"].cause, found["t"].confidence) == (Cause.KNOWLEDGE, "likely")
-    assert found["t"].because == "3 different wrong answers; 3 wrong answer"
+    assert found["t"].because == "wrong in 3 different ways; 3 wrong answer"
     # One wrong answer every time shows no lack of knowledge: all repeats may misread the task alike.
     assert (found["u"].cause, found["u"].confidence) == (None, None)
+
+
+def test_a_habit_and_a_slip_tie_as_a_slip(tmp_path: Path) -> None:
+    due = [{"name": "set_date", "kwargs": {"order_id": "HG123456", "date": "2026-05-01"}}]
+
+    def done(*calls: dict[str, str]) -> list[Row]:
+        items = []
+        for n, arguments in enumerate(calls):
+            call = {"type": "function_call", "name": "set_date", "call_id": f"c{n}", "arguments": json.dumps(arguments)}
+            items += [call, {"type": "function_call_output", "call_id": f"c{n}", "output": "{}"}]
+        return response("Done.") | {"output": [*items, *response("Done.")["output"]]}
+
+    right, wrong = ({"order_id": "HG123456", "date": f"2026-05-0{day}"} for day in (1, 2))
+    other = {"order_id": "HG654321", "date": "2026-05-01"}
+    wished = "Order HG123456, to 2026-05-01."
+    ways = [(right,), (right, other), (wrong,)]
+    rows = [
+        rollout("t", repeat=n, passed=not n, prompt=wished, expected_actions=due, response=done(*calls))
+        for n, calls in enumerate(ways)
+    ]
+    found = causes(tmp_path, rows)["t"]
+    assert found.cause is Cause.UNRELIABLE
+    assert found.because.startswith("passes 1 of 3; ")
 
 
 def test_what_another_run_passes_is_knowledge(tmp_path: Path) -> None:

@@ -121,4 +121,4 @@ def test_what_the_user_kept_back_is_not_left_out_by_the_agent(tmp_path: Path) ->
     diagnosis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
     assert diagnosis is not None
     places = {finding.id: finding.locations for finding in diagnosis.findings}
-    assert places == {"no-action:cancel_reservation": ("t#1", "t#2"), "user-withheld": ("t#0",)}
+    assert places == {"action-missing:cancel_reservation": ("t#1", "t#2"), "user-withheld": ("t#0",)}

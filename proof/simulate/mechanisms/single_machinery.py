@@ -47,6 +47,8 @@ LOST = (
         "grader-did-not-run",
         "no-verdict",
         "environment-failed",
+        "run-error",
+        "grader-crashed",
     ),
     cause=Cause.INFRA,
     may=("INF001", "ANS005"),
@@ -95,7 +97,7 @@ def judge_unreachable(task: Question, rng: Random) -> Draft:
 @mechanism(
     "single",
     mode="provider-failed",
-    modes_too=("agent-crashed", "missing-row", "agent-not-installed"),
+    modes_too=("agent-crashed", "missing-row", "agent-not-installed", "no-agent-output"),
     cause=Cause.INFRA,
     may=("INF006", "ANS002", "ANS005"),
 )

@@ -267,7 +267,7 @@ def checks_hold_and_reward_does_not(task: Case, rng: Random) -> Draft:
 @mechanism(
     "tools",
     mode="expected-answer-wrong",
-    modes_too=("user-off-script", "hidden-requirement"),
+    modes_too=("user-off-script", "hidden-requirement", "task-data-defect"),
     cause=Cause.DATA,
     must=("DAT001",),
     doses=(0.25, 0.5, 0.75),

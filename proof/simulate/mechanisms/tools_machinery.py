@@ -118,7 +118,7 @@ def endpoint_died_half_way(task: Case, rng: Random) -> Draft:
 @mechanism(
     "tools",
     mode="agent-crashed",
-    modes_too=("provider-failed", "agent-not-installed"),
+    modes_too=("provider-failed", "agent-not-installed", "no-agent-output"),
     cause=Cause.INFRA,
     must=("INF006",),
 )

@@ -41,6 +41,7 @@ FLAGS = (
     "literal:",
     "key:",
     "service:",
+    "made-up-id",
 )
 """Kinds of signs that stand beside an attribution as symptoms; the rest only report what a log says."""
 _FLAGGED = tuple(kind for kind in FLAGS if kind.endswith(":"))

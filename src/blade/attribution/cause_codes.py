@@ -12,7 +12,7 @@ from blade.model.finding import Cause
 GENERIC: dict[Cause, str] = {
     Cause.INFRA: "run-error",
     Cause.TASK: "test-cannot-pass",
-    Cause.DATA: "expected-answer-wrong",
+    Cause.DATA: "task-data-defect",
     Cause.BEHAVIOR: "handed-back",
     Cause.UNRELIABLE: "wrong-answer",
     Cause.KNOWLEDGE: "wrong-answer",

@@ -17,10 +17,17 @@ from blade.modes.catalog import by_code
 from blade.stats.counts import JUDGED, PASSED
 from blade.stats.rollout_index import RolloutIndex
 
+A_RESULT = "result"
+"""Stands for the modes that only say what was wrong: whether the agent could do better, its other rollouts tell."""
+SLIPS = ("action-extra", "partial-actions", "several-action-errors", "wrong-order")
+"""What one rollout does and a passing one does not is a slip; in several it is how the agent goes about the task."""
+NAMES_A_VALUE = ("wrong-argument", "wrong-object")
+MADE_UP = "made-up-id"
+"""A sign that the wrong value stands nowhere in what the agent had seen: that is a habit, and no slip."""
 _SURE = (Confidence.PROVEN, Confidence.LIKELY, Confidence.SUSPECTED)
 NONE_SHARED = "nothing in these files decides it"
 FEWEST_WRONG = 2
-"""Different wrong answers that speak of not knowing rather than of one misreading that all repeats share."""
+"""Different wrong answers, or ways to be wrong, that speak of not knowing rather than of one misreading that all repeats share."""
 
 
 def causes(
@@ -51,8 +58,10 @@ class _Attributed(NamedTuple):
     """What an attribution says for the cause of its task."""
 
     mode: str
+    subject: str
     confidence: str | None
     by: str | None
+    also: Sequence[str]
 
 
 def _cause(
@@ -64,20 +73,36 @@ def _cause(
     passed_elsewhere: bool,
     labels: Mapping[str, Cause],
 ) -> TaskCause:
-    """By the mode that most rollouts have; among equals, the first by code."""
+    """By the cause that most rollouts have; where that is only a wrong result, by what the other rollouts show."""
     modes = Counter(row.mode for row in rows)
-    mode = min(modes, key=lambda code: (-modes[code], code == UNATTRIBUTED, code))
     mixture = _mixture(modes)
-    mine = [row for row in rows if row.mode == mode]
-    if mode == UNATTRIBUTED or modes[mode] * 2 < len(rows):
-        why = NONE_SHARED if mode == UNATTRIBUTED else f"no mode has half of the failures: {mixture}"
+    stands_for = [
+        A_RESULT if passes and row.mode in SLIPS and modes[row.mode] == 1 else _stands_for(row, labels) for row in rows
+    ]
+    counts = Counter(stands_for)
+    # Between a habit and a slip the weaker claim wins a tie.
+    most = min(counts, key=lambda one: (-counts[one], one == UNATTRIBUTED, one != A_RESULT, one))
+    if most == UNATTRIBUTED or counts[most] * 2 < len(rows):
+        why = NONE_SHARED if most == UNATTRIBUTED else f"no mode has half of the failures: {mixture}"
         return TaskCause(cause=None, confidence=None, because=why, decided_by="")
+    mine = [row for row, cause in zip(rows, stands_for, strict=True) if cause == most]
+    mine.sort(key=lambda row: (-modes[row.mode], row.mode))
+    if most == A_RESULT:
+        ways = len({(row.mode, row.subject) for row in rows})
+        return _of_result(mixture, passes, judged, max(answers, ways), passed_elsewhere, _by(mine))
     confidence = _least_sure([row.confidence for row in mine if row.confidence is not None])
-    declared = by_code().get(mode)
-    cause = labels.get(mode) or (declared.cause if declared else None)
-    if cause is not None or declared is None or not declared.result:
-        return TaskCause(cause=cause, confidence=confidence, because=mixture, decided_by=_by(mine))
-    return _of_result(mixture, passes, judged, answers, passed_elsewhere, _by(mine))
+    cause = Cause(most) if most in tuple(Cause) else None
+    return TaskCause(cause=cause, confidence=confidence, because=mixture, decided_by=_by(mine))
+
+
+def _stands_for(row: _Attributed, labels: Mapping[str, Cause]) -> str:
+    """The cause that a mode stands for, `A_RESULT` where other rollouts tell, or the mode itself where it stands for none."""
+    declared = by_code().get(row.mode)
+    cause = labels.get(row.mode) or (declared.cause if declared else None)
+    if cause is not None or declared is None:
+        return str(cause or row.mode)
+    made_up = row.mode in NAMES_A_VALUE and MADE_UP in row.also
+    return str(Cause.BEHAVIOR) if made_up else A_RESULT
 
 
 def _of_result(
@@ -89,7 +114,7 @@ def _of_result(
     elif passed_elsewhere:
         because, cause = f"another run passes it; {mixture}", Cause.KNOWLEDGE
     elif answers >= FEWEST_WRONG:
-        because, cause = f"{answers} different wrong answers; {mixture}", Cause.KNOWLEDGE
+        because, cause = f"wrong in {answers} different ways; {mixture}", Cause.KNOWLEDGE
     else:
         return TaskCause(cause=None, confidence=None, because=mixture, decided_by=decided_by)
     return TaskCause(cause=cause, confidence=str(Confidence.LIKELY), because=because, decided_by=decided_by)

@@ -111,6 +111,7 @@ def run_facts(run: Run, only_reads: bool, others: Sequence[OtherRun] = ()) -> Ru
         kind_rollouts={kind: times for kind, times, _ in by_kind.iter_rows()},
         kind_passes={kind: passes for kind, _, passes in by_kind.iter_rows()},
         most_replies=_most_replies(long),
+        longest_talk=_longest_talk(long),
         passes=there.filter(PASSED).height,
         with_checks=rows["checks_asked"].count(),
         answers_are_patches=_are_patches(rows["answer"]),
@@ -146,6 +147,18 @@ def _most_replies(signs: pl.DataFrame) -> str:
     most = int(counts.max() or 0)  # type: ignore[arg-type]
     at_most = found.filter(counts == most)
     return str(most) if at_most.height >= FEWEST_ALIKE and not at_most["passed"].any() else ""
+
+
+def _longest_talk(signs: pl.DataFrame) -> str:
+    """The number of messages at which talks break off, where no talk is longer and nearly all shorter ones are closed."""
+    talks = signs.filter(pl.col("kind").is_in(["talk:unfinished", "talk:closed"]))
+    if talks.is_empty():
+        return ""
+    lengths = talks["subject"].cast(pl.Int64)
+    most, open_ = int(lengths.max() or 0), talks["kind"] == "talk:unfinished"  # type: ignore[arg-type]
+    at_most = talks.filter(open_ & (lengths == most))
+    usual = at_most.height >= max(FEWEST_ALIKE, USUAL * int(open_.sum()))
+    return str(most) if usual and not talks.filter(open_)["passed"].any() else ""
 
 
 def collect(

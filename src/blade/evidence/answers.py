@@ -202,9 +202,9 @@ def compare_final(final_text: str, key: str) -> AnswerMatch:
         return _as_stated(
             compare(boxes[-1].strip(), key) if len({value_of(box) for box in boxes}) == 1 else AnswerMatch.SEVERAL
         )
-    stated = _stated(text)
-    if stated:
-        return _as_stated(compare(stated, key))
+    said = stated(text)
+    if said:
+        return _as_stated(compare(said, key))
     return _compare_last_line(text, key)
 
 
@@ -212,7 +212,7 @@ def _as_stated(verdict: AnswerMatch) -> AnswerMatch:
     return AnswerMatch.NOT_EXTRACTED if verdict in (AnswerMatch.EQUAL, AnswerMatch.OTHER_FORM) else verdict
 
 
-def _stated(text: str) -> str | None:
+def stated(text: str) -> str | None:
     """What the text calls its answer, or sets off at its end, unless it doubts or takes it back."""
     tail = text[-NEAR_END - LONGEST :]
     set_off = ("**" in tail or tail.rstrip().endswith(">")) and _AT_END.search(text, len(text) - len(tail))
@@ -222,9 +222,9 @@ def _stated(text: str) -> str | None:
     if statement is None or _is_doubted(tail[: statement.start()]):
         return None
     rest = tail[statement.end() :]
-    stated = _SENTENCE_END.split(rest, maxsplit=1)[0].strip()
-    after = rest[len(stated) :]
-    return None if len(after) > NEAR_END or _RETRACTED.search(after) else stated
+    said = _SENTENCE_END.split(rest, maxsplit=1)[0].strip()
+    after = rest[len(said) :]
+    return None if len(after) > NEAR_END or _RETRACTED.search(after) else said
 
 
 def _last_statement(tail: str) -> re.Match[str] | None:

@@ -15,7 +15,8 @@ import polars as pl
 
 from blade.evidence.actions import Made, carried_out, changes, pair
 from blade.evidence.answer_forms import AnswerMatch
-from blade.evidence.answers import compare_answer
+from blade.evidence.answers import compare_answer, is_opaque
+from blade.evidence.closings import final_text
 from blade.evidence.templates import mask, telling
 from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
 from blade.model.expected import Due, DueCall, VerifierCheck, VerifierText
@@ -34,13 +35,10 @@ LONGEST_TOLD = 4 * SHORT
 """Characters in which a harness tells of a limit or of machinery that failed."""
 LONGEST_NAME = 120
 LONGEST_KEY = 200
-SHORTEST_PROSE = 80
-"""A longer key may be answered in other words."""
-MOST_KEY_WORDS = 8
-"""So may one of more words: it is a sentence."""
+MOST_KEY_WORDS = 25
+"""A key of more words is a paragraph, which nobody answers word for word."""
 ABSENT = "absent"
 """How an answer compares that cannot be compared otherwise, and does not hold the key."""
-_WORDS_ONLY = re.compile(r"[\[\]\"'\w .,&-]+")
 _PLAIN = re.compile(r"\w+")
 _A_PLACE, _A_LETTER = re.compile(r"\d"), re.compile(r"\(?[A-Ja-j]\)?")
 _SET = ("true", "1", "1.0")
@@ -474,7 +472,10 @@ def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
     if answer and _A_PLACE.fullmatch(key.strip()) and _A_LETTER.fullmatch(answer.strip()):
         return  # the place of an option against its letter: the verifier knows how they go together
     match = compare_answer(answer, key, text)
-    if match is not AnswerMatch.UNKNOWN:
+    concludes = match is AnswerMatch.NONE and not extracts and bool(text.strip())
+    if concludes and _is_absent(key, text):
+        yield _ABSENT
+    elif match is not AnswerMatch.UNKNOWN:
         yield _COMPARED[match]
     elif _is_absent(key, answer or text):
         yield _ABSENT
@@ -487,19 +488,11 @@ def _lacking(rollout: Rollout, key: str) -> list[Difference]:
 
 
 def _is_absent(key: str, text: str) -> bool:
-    """Whether a short key, in plain words and no sentence, stands nowhere in what was answered."""
-    if key in text or len(key) > SHORTEST_PROSE or not text.strip() or _WORDS_ONLY.fullmatch(key) is None:
+    """Whether a key, no code and no long text, stands nowhere in what was answered, its words in a row."""
+    if key in text or not text.strip() or is_opaque(key):
         return False
     wanted = _PLAIN.findall(key.casefold())
-    return len(wanted) <= MOST_KEY_WORDS and " ".join(wanted) not in " ".join(_PLAIN.findall(text.casefold()))
-
-
-def final_text(steps: tuple[Step, ...] | None) -> str:
-    """The last thing that the agent said."""
-    for step in reversed(steps or ()):
-        if step.kind == "message" and step.party == "agent" and step.text and not step.text.isspace():
-            return step.text
-    return ""
+    return 0 < len(wanted) <= MOST_KEY_WORDS and " ".join(wanted) not in " ".join(_PLAIN.findall(text.casefold()))
 
 
 def _words(due: Due, failed: bool) -> list[Difference]:

@@ -181,6 +181,16 @@ _WITHDRAWS = pattern_of(
 )
 
 
+ENDS = pattern_of(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit)>|\[(?:STOP|END|EXIT|DONE|QUIT)\]")
+"""Tokens with which simulated users end a talk."""
+
+
+def says_it_ends(walk: AlignedTrajectory) -> bool:
+    """Whether the user's last words hold a token that ends the talk."""
+    last = _last(walk)
+    return last is not None and ENDS.search(last.text) is not None
+
+
 def hung_up(walk: AlignedTrajectory) -> Evidence | None:
     """The user's last words, where they give the go-ahead and the agent has no turn left to act on it."""
     last = _last(walk)

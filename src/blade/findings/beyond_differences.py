@@ -11,8 +11,8 @@ from msgspec import Struct
 from blade.attribution.deciding_numbers import deciding
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.closings import final_text
 from blade.evidence.context import FindingDraft, QuotedSentence, Refs, RunContext, at, none
-from blade.evidence.differences import final_text
 from blade.evidence.in_words import answer as answer_evidence
 from blade.evidence.in_words import closing
 from blade.evidence.simulated_user import Withheld
@@ -294,7 +294,9 @@ def _parting(task: str, context: RunContext) -> QuotedSentence:
 def by_giving_up(context: RunContext, groups: Sequence[FailureGroup]) -> tuple[FailureGroup, FindingDraft] | None:
     """Failures that end on an error; None where they all lack one tool, which is a finding of its own."""
     gave_up = [
-        (group, _giving_up(group, context)) for group in groups if group.mode in ("no-action", "partial-actions")
+        (group, _giving_up(group, context))
+        for group in groups
+        if group.mode in ("no-action", "action-missing", "partial-actions")
     ]
     mine = [(group, walks) for group, walks in gave_up if walks]
     if len(mine) < 2:

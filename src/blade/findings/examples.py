@@ -105,7 +105,7 @@ def verb(group: FailureGroup, word: str) -> str:
 
 def shown_by(walk: AlignedTrajectory, mode: str) -> Evidence | None:
     """A quote for a mode: the call that differs, the verifier's words, the answer, or what the agent said last."""
-    if mode in ("no-action", "refused"):
+    if mode in ("no-action", "action-missing", "refused"):
         return declined(walk)
     if mode == "judged-wrong":
         return judge_words(walk)

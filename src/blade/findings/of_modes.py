@@ -45,6 +45,7 @@ KIND_OF_PARTY = {
 BY_CALLS = {
     "action-extra": extra,
     "no-action": left_out,
+    "action-missing": left_out,
     "partial-actions": left_out,
     "wrong-argument": argument,
     "malformed-arguments": refused_by_schema,

@@ -98,7 +98,7 @@ def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
     words = (
         name
         for name in names
-        if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name) and name not in labels
+        if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name) and not _is_label(name, labels)
     )
     plan = _Plan(
         actions=paths["expected_actions"],
@@ -113,6 +113,11 @@ def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
         checks=checks.may_hold(names) or not learned.isdisjoint(names),
     )
     return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
+
+
+def _is_label(name: str, labels: Sequence[str]) -> bool:
+    """Whether people wrote a field afterwards: one known for it, or, beside such fields, one that is called so."""
+    return name in labels or (bool(labels) and "label" in name.lower())
 
 
 def _speaks(name: str) -> bool:
@@ -278,8 +283,11 @@ def _read_values_of(names: tuple[str, ...], table: fields.RunFields) -> frozense
     """Of `due_names`: those whose values matter; of the others only whether a row has them."""
     plan = _plan(names)
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script) if plan is not None else ()
-    read = {path.partition(".")[0] for path in paths}
-    read |= {*plan.words, *plan.accounts, *map(_top, plan.records)} if plan is not None else set()
+    read = {_top(path) for path in paths}
+    if plan is not None:
+        # Whether a field inside another is there, only the other's value tells.
+        read |= {_top(path) for path in plan.extracted if "." in path}
+        read |= {*plan.words, *plan.accounts, *map(_top, plan.records)}
     checked = check_names(names)
     return frozenset(name for name in names if name in read or name in checked)
 
@@ -339,7 +347,7 @@ def _due_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str,
     if plan is None:
         return ()
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script)
-    read = {path.partition(".")[0] for path in paths} | {*plan.extracted, *plan.words, *plan.accounts}
+    read = {_top(path) for path in (*paths, *plan.extracted)} | {*plan.words, *plan.accounts}
     read |= {_top(path) for path in plan.records}
     checked = check_names(names)
     return tuple(name for name in names if name in read or name in checked)

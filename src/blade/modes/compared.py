@@ -53,7 +53,9 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     seen = evidence.sign(*signs) if signs else None
     # What was whole before its output was cut is judged by its checks, as the differences would say otherwise.
     judged = limit == "tokens" and evidence.judged and bool(evidence.checks_asked)
-    if seen is not None and (judged or evidence.is_usual_status(seen)):
+    # Passes that were cut had answered before; without an answer the cut explains why there is none.
+    unanswered = limit == "tokens" and evidence.difference(Differs.NO_ANSWER) is not None
+    if seen is not None and (judged or (evidence.is_usual_status(seen) and not unanswered)):
         seen = None
     # Of a judged rollout the differences say it: a program that was whole before the cut is not cut.
     recorded = evidence.outcome in ("errored", "unscored") and named_limit(evidence) == limit
@@ -91,6 +93,18 @@ def acts_differ(evidence: RolloutEvidence) -> bool:
 def only(evidence: RolloutEvidence, kind: Differs) -> bool:
     """Whether one kind is the only way in which the changes differ."""
     return {one.kind for one in evidence.differs if one.kind in MIXED} == {kind}
+
+
+def made_up(evidence: RolloutEvidence) -> str:
+    """What is said beside a wrong value that nothing before the call holds."""
+    found = evidence.sign("made-up-id")
+    return f"; nothing that the agent had seen holds `{found.quote}`" if found is not None and found.quote else ""
+
+
+def unless_broken_off(evidence: RolloutEvidence, sure: Confidence) -> Confidence:
+    """How sure it is that the agent left something undone: its turn was still to come where the talk breaks off."""
+    broken = evidence.sign("talk:broken-off") is not None and not evidence.run.kind_passes.get("talk:broken-off", 0)
+    return Confidence.SUSPECTED if broken else sure
 
 
 def required(found: Sequence[Difference]) -> str:

@@ -85,6 +85,9 @@ class RunCounts(Struct, frozen=True, kw_only=True):
     """The label of the last line under which nearly all passes state the answer; empty where they have none."""
     most_replies: str = ""
     """The highest number of replies after which talks of the run break off, where several do; empty where none do."""
+    longest_talk: str = ""
+    """The number of messages of the longest talks among several actors, where several break off there, nearly all others are
+    closed by somebody, and no pass breaks off; empty elsewhere."""
     passes: int = 0
     with_checks: int = 0
     """Rollouts with named or counted checks."""
@@ -227,6 +230,12 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
         """The sign that it broke off after as many replies as any rollout of the run has, as several others do."""
         found = self.sign("stopped:after-replies")
         return found if found is not None and found.subject == self.run.most_replies else None
+
+    @property
+    def talked_at_most(self) -> Sign | None:
+        """The sign that nobody closed its talk, which is as long as any of the run, and as several others are."""
+        found = self.sign("talk:unfinished")
+        return found if found is not None and found.subject == self.run.longest_talk else None
 
     def is_usual_status(self, sign: Sign) -> bool:
         """Whether the status that a sign was made of stands in most passes, so that it says nothing unusual."""

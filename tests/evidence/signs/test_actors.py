@@ -16,20 +16,30 @@ def signs(*turns: tuple[str | None, str], outcome: Outcome = Outcome.FAILED) -> 
 
 
 def test_the_last_who_says_anything() -> None:
-    (sign,) = signs(("Planner", "Let us count."), ("Solver", "It is 7."), ("Planner", " "))
+    talk, sign = signs(("Planner", "Let us count."), ("Solver", "It is 7."), ("Planner", " "))
     assert (sign.kind, sign.subject, sign.quote, sign.step) == ("actor:last", "Solver", "It is 7.", 1)
+    assert (talk.kind, talk.subject) == ("talk:unfinished", "3")
 
 
 def test_one_speaker_passes_and_talks_without_names_have_none() -> None:
     assert signs(("Solver", "It is 7."), ("Solver", "Yes.")) == []
     assert signs((None, "It is 7."), (None, "Yes.")) == []
-    assert signs(("Planner", "a"), ("Solver", "b"), outcome=Outcome.PASSED) == []
+    (talk,) = signs(("Planner", "a"), ("Solver", "b"), outcome=Outcome.PASSED)
+    assert talk.kind == "talk:unfinished"
     assert signs() == []
 
 
 def test_a_quote_is_the_end_of_a_long_text() -> None:
     text = f"{'word ' * 100}the end\n"
-    (sign,) = signs(("Planner", "a"), ("Solver", text))
+    _, sign = signs(("Planner", "a"), ("Solver", text))
     assert sign.quote.endswith("the end")
     assert sign.quote in text
     assert len(sign.quote) <= 200
+
+
+def test_a_word_alone_on_the_last_line_closes_a_talk() -> None:
+    for closing in ("It is 7.\n\nTERMINATE", "TERMINATE", "**DONE**"):
+        talk, _ = signs(("Planner", "Let us count."), ("Solver", closing))
+        assert (talk.kind, talk.subject) == ("talk:closed", "2"), closing
+    talk, _ = signs(("Planner", "Let us count."), ("Solver", 'Reply with "TERMINATE" if you agree.'))
+    assert talk.kind == "talk:unfinished"

@@ -50,9 +50,15 @@ def test_an_argument_is_wrong_and_so_is_an_object(tmp_path: Path) -> None:
         ("action:wrong-argument", "update_booking.cabin")
     ]
     other = made(CANCEL, booking_id="ZZ8XYQ")
-    assert kinds(signs(tmp_path, [CANCEL], [GIVES, *other])) == [("action:wrong-object", "cancel_booking.booking_id")]
+    assert kinds(signs(tmp_path, [CANCEL], [GIVES, *other])) == [
+        ("action:wrong-object", "cancel_booking.booking_id"),
+        ("made-up-id", "cancel_booking.booking_id"),
+    ]
     all_other = made(MOVE, booking_id="ZZ8XYQ", cabin="business", bags=0)
-    assert kinds(signs(tmp_path, [MOVE], [GIVES, *all_other])) == [("action:wrong-object", "update_booking.booking_id")]
+    assert kinds(signs(tmp_path, [MOVE], [GIVES, *all_other])) == [
+        ("action:wrong-object", "update_booking.booking_id"),
+        ("made-up-id", "update_booking.booking_id"),
+    ]
 
 
 def test_a_change_that_nobody_wanted_is_extra(tmp_path: Path) -> None:
@@ -64,7 +70,14 @@ def test_a_change_that_nobody_wanted_is_extra(tmp_path: Path) -> None:
 
 def test_a_refused_call_was_not_made(tmp_path: Path) -> None:
     refused = [call(CANCEL["name"], json.dumps(CANCEL["arguments"])), result("Error: not found")]
-    assert kinds(signs(tmp_path, [CANCEL], [GIVES, *refused])) == [("action:missing", "cancel_booking")]
+    found = [("action:missing", "cancel_booking"), ("call:refused", "cancel_booking")]
+    assert kinds(signs(tmp_path, [CANCEL], [GIVES, *refused])) == found
+
+
+def test_arguments_that_are_no_json_are_named(tmp_path: Path) -> None:
+    broken = [call(CANCEL["name"], "{'booking': "), result("Error: cannot decode the arguments")]
+    found = [("action:missing", "cancel_booking"), ("call:unreadable", "cancel_booking")]
+    assert kinds(signs(tmp_path, [CANCEL], [GIVES, *broken])) == found
 
 
 def test_order_counts_only_where_everything_else_is_right(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""Talks of several agents: who spoke last. Nothing is said of who made the mistake that decided the outcome.
+"""Talks of several agents: who spoke last, and whether anybody closed the talk. Nothing is said of who made the mistake that
+decided the outcome.
 
-`actor:last` is made of failed rollouts whose steps name at least two actors. Its subject is the last actor that said or
+`talk:closed` and `talk:unfinished` are made of judged rollouts, passes too: whether the last words close the talk, with the
+number of messages as their subject. `actor:last` is made of failed rollouts whose steps name at least two actors. Its subject is the last actor that said or
 printed anything, its quote the end of that. Rules that name the decisive step were measured, and are no better than a
 constant guess (docs/concepts.md), so there is none.
 """
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from blade.evidence.closings import closes
 from blade.model.finding import Sign
 from blade.model.rollout import Outcome, Rollout
 
@@ -18,9 +21,16 @@ LONGEST_SUBJECT = 120
 
 
 def actor_signs(rollout: Rollout) -> Iterator[Sign]:
-    """Who spoke last in a failed talk of several actors."""
+    """How a talk of several actors ended, and of a failed one who spoke last."""
     steps = rollout.steps or ()
-    if rollout.outcome is not Outcome.FAILED or len({step.actor for step in steps if step.actor}) < 2:
+    if len({step.actor for step in steps if step.actor}) < 2:
+        return
+    closing = next((step for step in reversed(steps) if step.text.strip()), steps[-1])
+    ended = closing.kind == "message" and closes(closing.text)
+    yield Sign(
+        kind="talk:closed" if ended else "talk:unfinished", subject=str(steps[-1].index + 1), step=steps[-1].index
+    )
+    if rollout.outcome is not Outcome.FAILED:
         return
     last = next((step for step in reversed(steps) if step.actor and step.text.strip()), None)
     if last is not None:

@@ -82,7 +82,7 @@ FAMILIES: tuple[tuple[SignsOf, frozenset[Fact]], ...] = (
     (skipped, frozenset(["logs"])),
     (_of_rollout(chat_signs), frozenset(["judged", "key of calls"])),
     (_of_rollout(answer_signs), frozenset(["judged", "single answer"])),
-    (_of_rollout(actor_signs), frozenset(["failed", "steps"])),
+    (_of_rollout(actor_signs), frozenset(["judged", "steps"])),
     (log_events, frozenset(["lost", "logs"])),
 )
 """Each family with what a rollout must have for it to say anything: most have neither logs nor calls, or pass."""

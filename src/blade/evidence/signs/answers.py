@@ -2,7 +2,8 @@
 
 Failed rollouts: `answer:KIND` for each kind of `answer_kinds`, with the two values as subject ("got|wanted"), and besides
 `answer:empty` (nothing to judge), `answer:format` (the text states the key, and it was not extracted, or the items of a list are set apart in another way), `answer:truncated` (a
-limit of tokens ended the text), `answer:several` (more than one boxed value), `answer:equal-but-rejected` (the same text or
+limit of tokens ended the text), `answer:several` (more than one boxed value), `answer:passage` (the sentence of a long conclusion that most likely
+carries the answer; subject "actor|wanted"), `answer:equal-but-rejected` (the same text or
 value as the key). Passing rollouts: `answer:exact`, or `answer:loose` with the kind as subject, so that passes can show what
 the verifier does not mind. Both: `work:false-equation` with its line. None where the key is a list of calls.
 """
@@ -13,8 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from blade.evidence.answer_forms import AnswerMatch, boxed
 from blade.evidence.answer_kinds import Kind, kind_of
-from blade.evidence.answers import compare_final, value_of
-from blade.evidence.differences import final_text, limits_of
+from blade.evidence.answers import TAIL, compare_final, stated, value_of
+from blade.evidence.closings import carrying, concluding, final_text
+from blade.evidence.differences import limits_of
 from blade.evidence.equations import first_false
 from blade.model.finding import Sign
 from blade.model.rollout import JUDGED, Outcome, Rollout, Step
@@ -44,6 +46,12 @@ def answer_signs(rollout: Rollout) -> Sequence[Sign]:
 
 
 def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
+    found = tuple(_compared(rollout, key))
+    yield from found if found or len(key) > SHORT else _carrying(rollout, key)
+
+
+def _compared(rollout: Rollout, key: str) -> Iterator[Sign]:
+    """How what was produced compares with the key, where both are values."""
     text = final_text(rollout.steps)
     got = _produced(rollout, text)
     limits = limits_of(rollout, rollout.due) if rollout.stop or rollout.due.said else ()
@@ -68,6 +76,22 @@ def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
 _AS_THE_KEY = (Sign(kind="answer:exact"),)
 
 
+def _carrying(rollout: Rollout, key: str) -> Iterator[Sign]:
+    """The sentence near the end that carries the answer, with who says it; without one, who concludes."""
+    found, last = carrying(rollout.steps, key), concluding(rollout.steps)
+    step, quote = found if found is not None else (last, "")
+    if step is not None:
+        there = bool(quote) and quote in step.text
+        subject = f"{(step.actor or '')[:LONGEST_SIDE]}|{_short(key)}"
+        yield Sign(
+            kind="answer:passage",
+            subject=subject,
+            quote=quote if there else "",
+            field="text" if there else "",
+            step=step.index,
+        )
+
+
 def _passing(rollout: Rollout, key: str) -> Sequence[Sign]:
     got = _produced(rollout, final_text(rollout.steps))
     kind = kind_of(got, key) if got else None
@@ -82,7 +106,10 @@ def _produced(rollout: Rollout, text: str) -> str:
     if answer or rollout.due.extracts:
         return answer
     boxes = boxed(text)
-    return boxes[-1].strip() if boxes else text.strip() if len(text) <= SHORT else ""
+    if boxes or len(text) <= SHORT:
+        return boxes[-1].strip() if boxes else text.strip()
+    said = (stated(text[-TAIL:]) or "").strip()
+    return said if len(said) <= SHORT else ""
 
 
 def _sign(rollout: Rollout, kind: str, got: str, key: str, text: str) -> Sign:

@@ -3,7 +3,8 @@
 Made of every judged rollout whose key is a list of calls, so that passes can veto: `action:missing` (a change of the key, and
 none of its changes was made), `action:partial` (a change of the key that is missing beside others), `action:extra`,
 `action:wrong-argument` and `action:wrong-object` (subject `tool.argument`; the object is the first id of the key's call),
-`action:wrong-order` (all changes right, in another order), `lookup:skipped`, `statement:missing`, `transfer:needless` (handed
+`action:wrong-order` (all changes right, in another order), `lookup:skipped`, `statement:missing`, `talk:broken-off` (the talk ends with
+a message of the user that asks for an answer and gets none; in passes too), `transfer:needless` (handed
 over though neither the key wants it nor the user asked for it first, while something due was left undone). The same for what the simulated user had to do
 itself, where its calls are recorded: `user-action:missing` and so on. Besides, in `users.py` and `verifier_parts.py`: the
 simulated user, keys of other rows, and parts of the verdict.
@@ -15,9 +16,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from blade.evidence.actions import Made, Pairing, carried_out, changes, pair, same
-from blade.evidence.provenance import is_name
+from blade.evidence.provenance import first_difference, in_prompt, is_name, source
+from blade.evidence.signs.idle_calls import idle_calls
+from blade.evidence.signs.tries import tries
 from blade.evidence.signs.users import asks_for_transfer, is_transfer, user_signs
 from blade.evidence.signs.verifier_parts import verifier_parts
+from blade.evidence.simulated_user import ENDS
 from blade.model.expected import DueCall
 from blade.model.finding import Sign
 from blade.model.rollout import JUDGED, Outcome, Rollout, Step
@@ -41,6 +45,13 @@ def chat_signs(rollout: Rollout) -> Iterator[Sign]:
     failed = rollout.outcome is Outcome.FAILED
     actions = [*_of_agent(due, steps), *_statements(rollout, steps)]
     yield from actions
+    yield from idle_calls(steps)
+    last = steps[-1] if steps else None
+    if last is not None and last.kind == "message" and last.party == "user" and not ENDS.search(last.text):
+        yield Sign(kind="talk:broken-off", step=last.index)
+    if failed:
+        yield from _made_up(rollout, due, steps)
+        yield from tries(rollout, [call for call in due if changes_state(call.tool)], carried_out(steps))
     undone = any(sign.kind in _UNDONE for sign in actions)
     if undone:
         yield from _transfer(due, steps)
@@ -58,6 +69,27 @@ def _of_agent(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
     skipped = dict.fromkeys(call.tool for call in due if not changes_state(call.tool) and call.tool not in called)
     for tool in islice(skipped, MOST):
         yield Sign(kind="lookup:skipped", subject=tool[:LONGEST_SUBJECT])
+
+
+def _made_up(rollout: Rollout, due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
+    """The first id of a change that is not as it was due, and that nothing before the call holds."""
+    pairing = pair([call for call in due if changes_state(call.tool)], changes(carried_out(steps)))
+    _, _, others = _of_other_objects(pairing)
+    wrong = [(one.due, one.made, name) for one in pairing.wrong for name in one.names]
+    for call, made, argument in (*wrong, *others):
+        name, wanted, given = first_difference(argument, call.arguments.get(argument), made.arguments.get(argument))
+        seen = in_prompt(rollout, given) or source(rollout, given, made.step.index) is not None
+        if is_name(wanted) and is_name(given) and not seen:
+            quote = str(given)[:LONGEST]
+            there = quote in (made.step.arguments or "")
+            yield Sign(
+                kind="made-up-id",
+                subject=f"{call.tool}.{name}"[:LONGEST_SUBJECT],
+                quote=quote if there else "",
+                field="arguments" if there else "",
+                step=made.step.index,
+            )
+            return
 
 
 def _statements(rollout: Rollout, steps: Sequence[Step]) -> Iterator[Sign]:

@@ -91,7 +91,9 @@ _DENIES = re.compile(
 )
 _BYE = re.compile(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit)>|\[(?:STOP|END|EXIT|DONE|QUIT)\]")
 """Tokens with which simulated users end a talk."""
-_LABEL = re.compile(r"[*#>_ ]*([A-Za-z]{3,12}(?: [A-Za-z]{2,12})?):|#{3,}(?= )")
+_LABEL = re.compile(
+    r"[*#>_ ]*(?:([A-Za-z]{3,12}(?: [A-Za-z]{2,12})?):|(?i:the (?:final |correct )?answer is)\b)|#{3,}(?= )"
+)
 """What a line that states the answer begins with, where answers are written under a label."""
 _ITEM = re.compile(r"\"status\"\s*:|\"state\"\s*:|\"completed?\"\s*:|\"done\"\s*:")
 _OPEN = ("pending", "in_progress", "in progress", "todo", "open", "not_started", "not started", "doing", "blocked")

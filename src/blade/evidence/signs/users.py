@@ -19,7 +19,7 @@ from blade.evidence.identities import form_of, is_named, other_identity
 from blade.evidence.presence import may_hold
 from blade.evidence.provenance import is_name
 from blade.evidence.quotes import telling_sentence
-from blade.evidence.simulated_user import facts, hung_up, withheld
+from blade.evidence.simulated_user import ENDS, facts, hung_up, withheld
 from blade.model.finding import Sign
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Rollout, Step
@@ -39,8 +39,6 @@ _ASKS_WHO = pattern_of(
 )
 """How an agent asks who the user is."""
 _may_ask_who = may_hold("user|customer|account|member|profile|login|mail")
-_ENDS = pattern_of(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit)>|\[(?:STOP|END|EXIT|DONE|QUIT)\]")
-"""Tokens with which simulated users end a talk."""
 _ACCEPTS_TRANSFER = pattern_of(r"\btransfer|\bhuman\b|representative|supervisor", re.IGNORECASE)
 _may_accept_transfer = may_hold(_ACCEPTS_TRANSFER.pattern)
 _ORDERS = pattern_of(r"\b(?:go ahead|proceed|i confirm)\b", re.IGNORECASE)
@@ -134,7 +132,7 @@ def _left_early(walk: AlignedTrajectory) -> Iterator[Sign]:
         return
     if any(map(is_transfer, walk.tools)) or _only_a_transfer(last.text):
         return
-    agreed, token = hung_up(walk), _ENDS.search(last.text)
+    agreed, token = hung_up(walk), ENDS.search(last.text)
     turns = [step for step in walk.steps if _is_said(step, "agent")]
     asked = len(turns) < 2 and not walk.calls and any("?" in step.text for step in turns)  # a refusal asks for nothing
     if agreed is None and not (asked and token is not None):

@@ -1,20 +1,22 @@
-"""A call that the task expects was not made, where calls that read are all that is expected.
+"""The agent did not do what was required.
 
 Evidence
-    The expected actions change nothing, and one of them is not among the calls.
+    The expected actions hold changes, and the agent made none of them and no other change. Where they hold look-ups
+    alone: one of these is not among the calls.
 Contradicted by
-    Passes that leave it out as well.
+    A change in the trajectory; passes that make none either. A talk that breaks off on the user's side without a
+    word of goodbye, as no pass does: then it is suspected only.
 False alarms
-    Another way to the same information.
+    A simulated user who never asked for the change. Another way to the same information.
 Example
-    `get_weather` was expected and not called.
+    The expected `cancel_reservation` was never called, and neither was any other change.
 """
 
 from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
-from blade.modes.compared import required
+from blade.modes.compared import required, unless_broken_off
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -22,17 +24,27 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 @mode(
     "action-missing",
     group="agent conduct",
-    order=640,
+    order=600,
     party="agent",
     stage=Stage.GRADED,
     cause=Cause.BEHAVIOR,
-    row="Expected call missing",
-    title="The expected call of `{subject}` is missing",
-    action="Read these rollouts: the agent answers without the look-up, or takes another tool.",
+    row="Required call not made",
+    title="The agent never makes the required call of `{subject}`",
+    action="Read what the agent says where the call was due: it refuses, hands over, waits for a confirmation, or reports an error.",
     owner="prompt",
 )
 def action_missing(evidence: RolloutEvidence) -> Candidate | None:
-    found = tuple(one for one in evidence.all_of(Differs.LOOKUP) if not one.detail)
-    if not found or not evidence.run.only_reads:
+    found = evidence.all_of(Differs.NOT_MADE)
+    if not found and evidence.run.only_reads:
+        found = tuple(one for one in evidence.all_of(Differs.LOOKUP) if not one.detail)
+    if not found:
         return None
-    return Candidate(confidence=Confidence.PROVEN, subject=found[0].name, differences=found, contrast=required(found))
+    tried = tuple(one for one in evidence.of("call:refused") if one.subject in {two.name for two in found})
+    told = f"{required(found)}; the last try came back with an error" if tried else required(found)
+    return Candidate(
+        confidence=unless_broken_off(evidence, Confidence.PROVEN),
+        subject=found[0].name,
+        signs=tried,
+        differences=found,
+        contrast=told,
+    )

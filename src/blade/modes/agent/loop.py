@@ -35,6 +35,8 @@ def loop(evidence: RolloutEvidence) -> Candidate | None:
     if sign is None and "BEH001" not in evidence.fired:
         return None
     nothing = evidence.sign("missing:named-in-prompt") or evidence.difference(Differs.NO_ANSWER)
+    if sign is not None and nothing is None:  # a call repeated three times in passing is no loop
+        nothing = evidence.difference(Differs.NOT_MADE)
     if nothing is None or evidence.checks_met or evidence.sign("ends:success-claim") is not None:
         return Candidate(confidence=Confidence.SUSPECTED, signs=(sign,) if sign else (), flag=True)
     told = "the same call is repeated to the end, and nothing was delivered"

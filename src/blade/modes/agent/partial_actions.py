@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
-from blade.modes.compared import only, required
+from blade.modes.compared import only, required, unless_broken_off
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -35,4 +35,9 @@ def partial_actions(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.all_of(Differs.MISSING)
     if not found or not only(evidence, Differs.MISSING):
         return None
-    return Candidate(confidence=Confidence.PROVEN, subject=found[0].name, differences=found, contrast=required(found))
+    return Candidate(
+        confidence=unless_broken_off(evidence, Confidence.PROVEN),
+        subject=found[0].name,
+        differences=found,
+        contrast=required(found),
+    )

@@ -13,7 +13,7 @@ Example
 from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
-from blade.model.finding import Cause
+from blade.modes.compared import made_up
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -27,7 +27,6 @@ ALONGSIDE = ("action:wrong-object", "action:wrong-order")
     order=605,
     party="agent",
     stage=Stage.GRADED,
-    cause=Cause.BEHAVIOR,
     row="Acted on the wrong object",
     title="`{subject}` names the wrong object",
     action="Before this call, have the agent name the object and the words of the request that point to it.",
@@ -39,5 +38,5 @@ def wrong_object(evidence: RolloutEvidence) -> Candidate | None:
         return None
     if evidence.passes_with(found[0]):
         return None
-    told = f"the calls are the expected ones, and `{found[0].subject}` names another object"
+    told = f"the calls are the expected ones, and `{found[0].subject}` names another object{made_up(evidence)}"
     return Candidate(confidence=Confidence.LIKELY, subject=found[0].subject, signs=found, contrast=told)

@@ -1,7 +1,8 @@
 """What the agent handed in equals what was expected, and was rejected.
 
 Evidence
-    The answer equals the expected one after case, white space and wrappers are set aside, or the grader's own two values agree. Suspected where the grader ran more tests than in any other rollout of the task, and
+    The answer equals the expected one after case, white space and wrappers are set aside, or the grader's own two values agree.
+    Or nothing was extracted, while the last line states the expected answer under the label that passes use. Suspected where the grader ran more tests than in any other rollout of the task, and
     no more fail than were added: then the failing ones may be the agent's own, which the grader takes for its own.
 Contradicted by
     Another requirement that the rollout fails.
@@ -16,7 +17,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, RolloutEvidence
+from blade.modes.evidence import FEWEST_ALIKE, Candidate, RolloutEvidence
 
 ADDED_AT_MOST = 0.7
 """Share of the tests that other rollouts have at least, where an agent added the rest: more are another suite."""
@@ -43,6 +44,17 @@ def correct_but_rejected(evidence: RolloutEvidence) -> Candidate | None:
     if equal is not None:
         sure = Confidence.LIKELY if equal.name == "equal" else Confidence.SUSPECTED
         return Candidate(confidence=sure, differences=(equal,), contrast="the answer equals the expected one")
+    stated = evidence.difference(Differs.ANSWER, "not extracted")
+    label = evidence.sign("closing:label")
+    if (
+        stated is not None
+        and label is not None
+        and evidence.run.sign_passes.get((label.kind, label.subject), 0) >= FEWEST_ALIKE
+    ):
+        told = (
+            f"the last line states the expected answer under `{label.subject}`, as passes do, and nothing was extracted"
+        )
+        return Candidate(confidence=Confidence.LIKELY, differences=(stated,), contrast=told)
     doubt = evidence.doubt("TSK004")
     if doubt is None or not doubt.named:
         return None

@@ -4,11 +4,11 @@ Evidence
     A rule over the run sees it in the task's own data: one prompt with several keys, a hole in the prompt, repeats that
     were given different things.
 Contradicted by
-    A pass of the task in any run, where the rule alone is not enough.
+    A pass of the task in any run, where the rule alone is not enough and the passing rollout was given the same.
 False alarms
     A placeholder that the prompt shows on purpose.
 Example
-    The prompt ends in `{question}`, and no rollout passes.
+    The prompt ends in `{question}`, no rollout passes, and one asks for the question.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
+
+UNLIKE_REPEATS, A_HOLE = "DAT001", "DAT005"
+SAYS_IT_LACKS = ("ends:question", "ends:refusal", "ends:gave-up")
 
 
 @mode(
@@ -33,7 +36,14 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 )
 def task_data_defect(evidence: RolloutEvidence) -> Candidate | None:
     doubt = next((one for one in evidence.doubts if one.code.startswith("DAT") and one.named), None)
-    if doubt is None or (evidence.task.solved and not doubt.strong):
+    if doubt is None:
         return None
-    sure = Confidence.LIKELY if doubt.strong else Confidence.SUSPECTED
-    return Candidate(confidence=sure, contrast=doubt.message, flag=not doubt.strong)
+    if doubt.code == UNLIKE_REPEATS and evidence.judged:
+        # Passes of the task were given something else, and clear nothing; the expected answer is theirs.
+        return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)
+    if evidence.task.solved:
+        return None
+    # A placeholder may be meant; an agent that says what it lacks knows.
+    lacks = doubt.code == A_HOLE and any(kind in SAYS_IT_LACKS for kind, _ in evidence.task.sign_failures)
+    sure = Confidence.LIKELY if doubt.strong or lacks else Confidence.SUSPECTED
+    return Candidate(confidence=sure, contrast=doubt.message, flag=sure is Confidence.SUSPECTED)

@@ -1,7 +1,8 @@
 """A tool reports success and does not do what it was asked to do.
 
 Evidence
-    The tool's results show the old value of a field that the call was to change.
+    The tool's results show the old value of a field that the call was to change. It decides where the rollout differs from
+    the expected actions in nothing else, and no pass shows the same; beside other differences it is a flag.
 Contradicted by
     A call of the same tool whose result shows the new value.
 False alarms
@@ -13,7 +14,8 @@ Example
 from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
-from blade.model.finding import Cause
+from blade.model.finding import Cause, Differs
+from blade.modes.compared import acts_differ
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -31,7 +33,20 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="tool author",
 )
 def tool_defect(evidence: RolloutEvidence) -> Candidate | None:
+    if (alone := _nothing_else(evidence)) is not None:
+        return alone
     doubt = evidence.doubt("TSK002")
     if doubt is None or not doubt.named:
         return None
     return Candidate(confidence=Confidence.SUSPECTED, contrast=doubt.message, flag=True)
+
+
+def _nothing_else(evidence: RolloutEvidence) -> Candidate | None:
+    """All that is expected was done, and what a tool showed after a change is the old value: the state cannot be right."""
+    sign = evidence.sign("tool:old-value")
+    if sign is None or not evidence.judged or evidence.alike(sign)[1] or evidence.passes_with(sign):
+        return None
+    if acts_differ(evidence) or evidence.difference(Differs.NOT_SAID) or evidence.difference(Differs.CUT):
+        return None
+    told = f"every expected call was made, and after `{sign.subject}` the tool still shows the old value"
+    return Candidate(confidence=Confidence.LIKELY, subject=sign.subject, signs=(sign,), contrast=told)

@@ -13,7 +13,7 @@ Example
 from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
-from blade.model.finding import Cause
+from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -34,20 +34,24 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def service_unavailable(evidence: RolloutEvidence) -> Candidate | None:
     signs = tuple(evidence.of("service:unreachable"))
     if signs and not evidence.passes_with(signs[0]):
-        sure = Confidence.LIKELY if len(signs) > 1 or evidence.failures_with(signs[0]) > 1 else Confidence.SUSPECTED
+        several = len(signs) > 1 or evidence.failures_with(signs[0]) > 1 or "INF004" in evidence.fired
+        sure = Confidence.LIKELY if several else Confidence.SUSPECTED
         return Candidate(confidence=sure, subject=signs[0].subject, signs=signs, contrast=evidence.contrast(signs[0]))
     reset = evidence.sign("service:reset")
     if reset is not None and evidence.runs_with(reset) > 1 and not evidence.task.solved:
         told = f"the port breaks the connection off in {evidence.failures_with(reset)} rollouts of this task, in several runs, and none passes"
         return Candidate(confidence=Confidence.LIKELY, subject=reset.subject, signs=(reset,), contrast=told)
+    if "INF002" in evidence.fired and evidence.difference(Differs.NOT_MADE) is not None:
+        told = "a tool turned the agent away for too many requests and never worked again; no required change was made"
+        return Candidate(confidence=Confidence.LIKELY, subject="too many requests", contrast=told)
+    if "INF004" in evidence.fired:
+        return Candidate(
+            confidence=Confidence.LIKELY,
+            contrast="the backend of a tool reports that it does not work",
+            party="environment",
+        )
     said = evidence.sign("ends:blocked")
-    if said is not None and not evidence.task.solved:
-        told = "the agent says that a site does not serve it; nothing else in the rollout shows it"
-        return Candidate(confidence=Confidence.SUSPECTED, signs=(said,), contrast=told, party="environment")
-    if "INF004" not in evidence.fired:
+    if said is None or evidence.task.solved:
         return None
-    return Candidate(
-        confidence=Confidence.LIKELY,
-        contrast="the backend of a tool reports that it does not work",
-        party="environment",
-    )
+    told = "the agent says that a site does not serve it; nothing else in the rollout shows it"
+    return Candidate(confidence=Confidence.SUSPECTED, signs=(said,), contrast=told, party="environment")

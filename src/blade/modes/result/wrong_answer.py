@@ -14,7 +14,7 @@ Example
 from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
-from blade.model.finding import Differs
+from blade.model.finding import Differs, Sign
 from blade.modes.compared import ANSWERS
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
@@ -30,8 +30,9 @@ KINDS = {
     "answer:subset": "fewer items than expected",
     "answer:several": "several answers",
     "answer:empty": "empty",
+    "answer:different": "",
 }
-"""Kinds of difference that tell more than that two values differ."""
+"""Kinds of difference; that two values differ tells no more than the values."""
 
 
 @mode(
@@ -51,12 +52,13 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
     explained = found is not None and found.name != "different" and evidence.difference(Differs.CHECK) is not None
     if found is not None and not explained:
         kind = next((one for one in evidence.of("answer:") if one.kind in KINDS), None)
+        shown = kind if kind is not None else evidence.sign("answer:passage")
         return Candidate(
             confidence=Confidence.PROVEN if found.name == "different" else Confidence.LIKELY,
             subject=KINDS[kind.kind] if kind is not None else "",
-            signs=(kind,) if kind is not None else (),
+            signs=(shown,) if shown is not None else (),
             differences=(found,),
-            contrast=ANSWERS[found.name],
+            contrast=_values(shown) or ANSWERS[found.name],
         )
     false = evidence.sign("work:false-equation")
     if false is not None and evidence.judged and not evidence.run.kind_passes.get(false.kind, 0):
@@ -68,3 +70,14 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
     if named is not None or evidence.sign("log:test-failed") is not None:
         return None
     return Candidate(confidence=Confidence.LIKELY, contrast="an answer was taken from the output and rejected")
+
+
+def _values(shown: Sign | None) -> str:
+    """Expected against produced, where a sign holds both."""
+    produced, bar, wanted = shown.subject.rpartition("|") if shown is not None else ("", "", "")
+    if shown is None or not bar:
+        return ""
+    if shown.kind == "answer:passage":
+        who = f"{produced} concludes" if produced else "the agent concludes"
+        return f"expected `{wanted}`, which stands nowhere in the conclusion; {who} otherwise"
+    return f"expected `{wanted}`, produced `{produced}`"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Differs
-from blade.modes.compared import only
+from blade.modes.compared import made_up, only
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -41,5 +41,5 @@ def wrong_argument(evidence: RolloutEvidence) -> Candidate | None:
         confidence=Confidence.PROVEN,
         subject=named,
         differences=found,
-        contrast=f"`{named}` differs from the expected call",
+        contrast=f"`{named}` differs from the expected call{made_up(evidence)}",
     )

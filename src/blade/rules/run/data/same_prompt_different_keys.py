@@ -32,7 +32,9 @@ MOST_NAMED = 3
 @rule("DAT003", scope="run", suggests=Cause.DATA, strong=True, status="stable")
 def same_prompt_different_keys(context: RunContext) -> Iterator[Doubt]:
     tasks = context.run.tasks
-    alike = tasks.drop_nulls(["prompt_fp", "key_fp"]).filter(pl.len().over("prompt_fp") > 1)
+    # Where only the rollouts hold the key, and no file of inputs does, it has no fingerprint.
+    keyed = tasks.drop_nulls("prompt_fp").filter(pl.col("key_fp").is_not_null() | pl.col("expected").is_not_null())
+    alike = keyed.filter(pl.len().over("prompt_fp") > 1)
     if alike.is_empty() or alike.height > MOST_SHARED * tasks.height or _is_simulated(context):
         return
     groups = [rows for _, rows in alike.group_by("prompt_fp", maintain_order=True) if _differ(rows)]
@@ -59,7 +61,7 @@ def _is_simulated(context: RunContext) -> bool:
 
 def _differ(rows: pl.DataFrame) -> bool:
     """Whether the keys want different things: other answers, or other calls; marks alone may differ by an id in them."""
-    if rows["key_fp"].n_unique() == 1:
+    if rows["key_fp"].null_count() == 0 and rows["key_fp"].n_unique() == 1:
         return False
     answers = {" ".join(text.split()).casefold() for text in rows["expected"].drop_nulls()}
     return len(answers) > 1 or (not answers and rows["key_expects"].null_count() == 0)

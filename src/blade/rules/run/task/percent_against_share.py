@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.answer_forms import number_of
+from blade.evidence.closings import final_text
 from blade.evidence.context import RunContext
-from blade.evidence.differences import final_text
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
 from blade.model.pattern import pattern_of

@@ -8,7 +8,8 @@ What to do
 
 Limits
     The go-ahead is told by English words, or by a short reply without a but to a question for one; only rollouts that
-    lack a change that was due are looked at, and none that the harness says it ended by an error.
+    lack a change that was due are looked at, and none that the harness says it ended by an error. Where most talks of the
+    run end with a token of the user, so must these.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import RunContext, spread
-from blade.evidence.simulated_user import hung_up
+from blade.evidence.simulated_user import hung_up, says_it_ends
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs
 from blade.rules.declaration import rule
@@ -26,8 +27,15 @@ from blade.rules.declaration import rule
 @rule("TSK005", scope="run", suggests=Cause.TASK, status="stable")
 def user_ends_early(context: RunContext) -> Iterator[Doubt]:
     lacking = (Differs.NOT_MADE, Differs.MISSING)
+    with_token = sum(map(says_it_ends, context.reading.walks.values()))
+    # Where users say with a token that they end a talk, one that stops without it was ended by something else.
+    by_token = with_token * 2 > len(context.reading.walks)
     left = [
-        walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs) and _ended_well(walk)
+        walk
+        for walk in _failing(context)
+        if any(one.kind in lacking for one in walk.differs)
+        and _ended_well(walk)
+        and (says_it_ends(walk) or not by_token)
     ]
     found = [(walk, evidence) for walk in left if (evidence := hung_up(walk)) is not None]
     if found:

@@ -10,13 +10,14 @@ Limits
     Looks at rewards of nothing and of the most that the run gives: part of the reward is no verdict. Quiet where
     anything else in the row sides with the reward (another verdict, an error, a limit). Fields that may
     mean something else, such as `success` or `grade`, a second reward and tests count only if they agree with the reward
-    in most rollouts that were read, or the answer is the key's word for word.
+    in most rollouts that were read, or the answer is the key's word for word. Parts of the score, whatever their names,
+    count if they agree with it nearly always, and nothing that was expected is missing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -52,12 +53,27 @@ LIKELY = (
 SECOND = "reward"
 """A reward inside the verifier's account, beside that of the row."""
 TESTS = "tests"
+SELDOM = 20
+"""Rollouts in which a part of the score agrees with the reward, for each in which it does not: a part that differs more
+often is one of several that the reward is made of."""
 ACCOUNTS = ("reward_info", "info", "metadata", "result", "verifier_result", "eval_report")
 """Objects in which a verdict may stand, one level down."""
 
 _GOOD = pattern_of(r"correct|pass|match|success|resolved|valid|equivalen|accura|follow|hit|complete|ok$|score|reward")
 _BAD = pattern_of(r"incorrect|in?valid_|fail|error|timed_out|timeout|truncat|refus|exceed|wrong|mask|penal|cheat|not_")
 _EXPLAINS = (Differs.ERROR, Differs.NO_RECORD, Differs.CUT, Differs.NO_ANSWER)
+_SIDES_WITH_A_FAILURE = (
+    *(
+        Differs.NOT_MADE,
+        Differs.MISSING,
+        Differs.EXTRA,
+        Differs.ARGUMENT,
+        Differs.UNWANTED,
+        Differs.LOOKUP,
+        Differs.NOT_SAID,
+    ),
+    *(Differs.ANSWER, Differs.CHECK),
+)
 _REASON = pattern_of(r"error|fail|penal")
 _YES = frozenset(("pass", "passed", "correct", "success", "true", "yes", "ok", "resolved"))
 _NO = frozenset(("fail", "failed", "incorrect", "wrong", "failure", "error", "false", "no", "unresolved", "timeout"))
@@ -78,18 +94,21 @@ def verifier_contradicts_itself(context: RunContext) -> Iterator[Doubt]:
     most = context.run.rollouts["reward"].max()
     if not isinstance(most, int | float):
         return
+    parts = tuple(one.path for one in context.run.roles.fields if one.role == "score-part" and "[]" not in one.path)
     agree: dict[str, list[_Seen]] = {}
     against: dict[str, list[_Seen]] = {}
     for walk in context.reading.walks.values():
         if not _is_extreme(walk, float(most)):
             continue
-        for seen in _verdicts(walk):
+        for seen in _verdicts(walk, parts):
             (agree if seen.says is walk.passed else against).setdefault(seen.name, []).append(seen)
     told: set[str] = set()
-    for name in (*VERDICTS, *LIKELY, SECOND, TESTS):
+    for name in (*VERDICTS, *LIKELY, SECOND, TESTS, *(path for path in parts if path in against)):
         sure = name in VERDICTS or len(agree.get(name, [])) > len(against.get(name, []))
         mine = [one for one in against.get(name, []) if sure or _is_keys(one)]
-        kept = [one for one in mine if one.walk.place not in told and not _is_explained(one)]
+        if name in parts:
+            mine = mine if len(agree.get(name, [])) >= SELDOM * len(mine) else []
+        kept = [one for one in mine if one.walk.place not in told and not _is_explained(one, parts)]
         if kept:
             told |= {one.walk.place for one in kept}
             yield _doubt(kept)
@@ -107,7 +126,19 @@ def _is_extreme(walk: AlignedTrajectory, most: float) -> bool:
     return reward is not None and (reward >= most if walk.rollout.outcome is Outcome.PASSED else reward <= 0)
 
 
-def _verdicts(walk: AlignedTrajectory) -> Iterator[_Seen]:
+def _at(row: Mapping[str, object], path: str) -> object:
+    """The value at a path of fields; None where there is none."""
+    value: object = row
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _verdicts(walk: AlignedTrajectory, parts: Sequence[str]) -> Iterator[_Seen]:
+    for path in parts:
+        value = _at(walk.row, path)
+        if isinstance(value, bool | int | float) and value in (0, 1):
+            yield _Seen(walk=walk, name=path, path=path, says=bool(value), words=_written(value))
     for path, value in _fields(walk.row):
         name = path.rpartition(".")[2]
         known = name in LIKELY or (name in VERDICTS and not isinstance(value, str)) or (name == SECOND and name != path)
@@ -159,12 +190,16 @@ def _as_verdict(value: object) -> bool | None:
     return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
 
 
-def _is_explained(seen: _Seen) -> bool:
+def _is_explained(seen: _Seen, parts: Sequence[str]) -> bool:
     """Whether anything else in the row sides with the reward, so that the verdict is only part of it."""
     walk = seen.walk
     if any(one.kind in _EXPLAINS for one in walk.differs):
         return True
     if not walk.passed and any(_REASON.search(said.field) for said in walk.due.said):
+        return True
+    if seen.path in parts and any(one.kind in _SIDES_WITH_A_FAILURE for one in walk.differs):
+        return True
+    if any((value := _at(walk.row, path)) is not None and bool(value) is walk.passed for path in parts):
         return True
     others = [check.passed for check in walk.due.checks] if seen.name != TESTS else []
     sides = [_side(path.rpartition(".")[2], value) for path, value in _fields(walk.row) if path != seen.path]

@@ -20,7 +20,7 @@ from blade.findings.calls import AFTER_AN_ERROR, GAVE_UP, reason
 from blade.findings.examples import clarity, divergence_in_words, last_text, seen_by
 from blade.findings.groups import FailureGroup, how_often
 from blade.model.attribution import UNATTRIBUTED, Confidence
-from blade.model.diagnosis import Doubt, Support
+from blade.model.diagnosis import READER, Doubt, Support
 from blade.model.finding import Evidence
 from blade.model.pattern import pattern_of
 from blade.rules.catalog import rollout_rules, rule_in_words, to_do
@@ -89,7 +89,7 @@ def unexplained(group: FailureGroup, context: RunContext) -> FindingDraft:
         fix=f"Read {named}{against}, and have the verifier record why it rejects a rollout",
         brief="failures without a cause",
         kind="verifier",
-        owner="reader",
+        owner=READER,
         where=form.where if form is not None else tuple(_parting(task, context) for task in beside.tasks[:2]),
         support=Support.UNCLEAR,
         estimable=False,

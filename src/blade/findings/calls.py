@@ -238,12 +238,21 @@ def left_out(group: FailureGroup, context: RunContext) -> FindingDraft:
     return FindingDraft(
         title=f"Leaves out a required `{group.name}` call",
         what=f"A required `{group.name}` call is missing in {how_often(group, context.partition.table.height)}."
-        f"{f' Of the {len(walks)} that were read: ' + ', '.join(told) + '.' if told else ''}{_narrowed(picks)}",
+        f"{_why(told, len(walks))}{_narrowed(picks)}",
         fix=fix,
         brief=brief,
         kind=kind,
         owner="user simulator" if commonest in ("hung up", "withdrew") else "prompt",
         where=_left_out_examples(group, context, walks),
+    )
+
+
+def _why(told: Sequence[str], read: int) -> str:
+    """What stood in the way in each of those that were read."""
+    if not told:
+        return ""
+    return (
+        f" Of the {read} read: {', '.join(told)}." if read > 1 else f" There, {', '.join(told).replace('in 1 ', '')}."
     )
 
 
@@ -328,7 +337,7 @@ def _remedy(reason_: str, tool: str) -> tuple[str, str, str]:
     if reason_ == GAVE_UP:
         return AFTER_AN_ERROR
     if reason_ in ("hung up", "withdrew"):
-        fix = "Have the simulated user wait until its request is carried out, then rerun these tasks"
+        fix = "Read how the simulated user ends or withdraws the request; if the agent did nothing to cause it, correct the simulator"
         return fix, "the user simulator", "harness"
     fix = f"Before it closes, have the agent list each request with the call that did it; `{tool}` is the one left out"
     return fix, f"a list of open requests before closing, for `{tool}`", "prompt"

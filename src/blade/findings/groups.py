@@ -90,12 +90,12 @@ def groups(partition: Partition, rollouts: RolloutIndex) -> list[FailureGroup]:
 
 
 def _other_modes() -> pl.Expr:
-    """How many other modes apply that say more than the verdict; what comes after a failure of the machinery follows from
-    it.
+    """How many other modes apply that say more than the verdict; what comes after a failure that is not the agent's follows
+    from it.
     """
     telling = [mode.code for mode in all_modes() if not mode.result]
     others = pl.col("also").list.eval(pl.element().is_in(telling)).list.sum().fill_null(0)
-    return pl.when(pl.col("valid")).then(others).otherwise(0)
+    return pl.when(pl.col("valid") & (pl.col("party") == "agent")).then(others).otherwise(0)
 
 
 def _subject(table: pl.DataFrame) -> pl.Expr:

@@ -19,7 +19,7 @@ from blade.evidence import quotes
 from blade.evidence.context import MOST_REFS, Refs, RunContext, none
 from blade.findings.groups import FailureGroup
 from blade.model.attribution import UNATTRIBUTED, Confidence
-from blade.model.diagnosis import Doubt, Finding, Headroom, Intervention, TaskCause, Together
+from blade.model.diagnosis import READER, Doubt, Finding, Headroom, Intervention, TaskCause, Together
 from blade.model.finding import Cause, Evidence
 from blade.rules.catalog import all_rules, to_do
 from blade.rules.declaration import Rule
@@ -80,7 +80,7 @@ def interventions(
     """What to do, best first, and what all of it would give together, counted once."""
     catalogue = {rule.code: rule for rule in all_rules()}
     rollouts = context.rollouts
-    remedies = [_of_finding(one, group) for one, group in findings if one.fix]
+    remedies = [_of_finding(one, group) for one, group in findings if one.fix and one.owner != READER]
     settled = [one for one in doubts if not one.preview]
     for code in dict.fromkeys(one.code for one in settled):
         remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], context))

@@ -178,12 +178,14 @@ def _shown(group: FailureGroup, context: RunContext) -> Iterator[QuotedSentence]
 
 def _read_again(walk: AlignedTrajectory, mode: str) -> QuotedSentence:
     """The tests that fail, where they are named; else what the rollout shows, or that it shows nothing."""
-    failed = list(dict.fromkeys(one.name for one in walk.differs if one.kind == Differs.CHECK and one.name))
+    of_checks = mode.endswith(("-check-failed", "-checks-failed")) or mode == "regression"
+    named = (one.name for one in walk.differs if one.kind == Differs.CHECK and one.name)
+    failed = list(dict.fromkeys(named)) if of_checks else []
     piece = shown_by(walk, mode)
     if piece is None or (failed and piece.field == "text"):
         more = f" and {len(failed) - 1:,} more" if len(failed) > 1 else ""
-        named = f"fails `{quotes.shown(failed[0], LONGEST_NAME)}`{more}" if failed else "leaves nothing to quote"
-        return f"{walk.place} {named}.", ()
+        what = f"fails `{quotes.shown(failed[0], LONGEST_NAME)}`{more}" if failed else "leaves nothing to quote"
+        return f"{walk.place} {what}.", ()
     expected = walk.due.answer if mode == "wrong-answer" else None
     against = f"; expected {quotes.worded(expected, LONGEST_NAME)}" if expected else ""
     return f"{piece.location}: {_marked(piece)}{against}.", (piece,)

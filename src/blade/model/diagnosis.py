@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from blade.model.attribution import Attributions
 
+READER = "reader"
+"""The owner of a finding whose evidence supports no more than reading its rollouts."""
 LONGEST_SHOWN = 120
 """Characters of a rule or a sentence in the short text of a value."""
 
@@ -267,7 +269,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     where: tuple[str, ...]
     """Sentences with locations and quotes."""
     fix: str
-    """Empty where the finding describes failures, and nothing shows that fixing it would help."""
     brief: str
     """What to do, in half a line."""
     kind: str
@@ -283,6 +284,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     locations: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     headroom: Headroom
+
+    @property
+    def gain(self) -> Headroom | None:
+        """What fixing it would gain; None where all that is known is a suspicion."""
+        return None if self.confidence == "suspected" or self.owner == READER else self.headroom
 
 
 class Intervention(msgspec.Struct, frozen=True, kw_only=True):

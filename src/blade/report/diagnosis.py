@@ -7,6 +7,7 @@ from collections import Counter
 from blade.model.analysis import RunAnalysis
 from blade.model.attribution import UNATTRIBUTED
 from blade.model.diagnosis import (
+    READER,
     Alarm,
     DeepDive,
     Diagnosis,
@@ -138,8 +139,8 @@ def _places(finding: Finding) -> str:
 
 def strength(finding: Finding) -> str:
     """How sure it is, and what fixing it would gain, where something settled is there to fix."""
-    gained = worth(finding.headroom) if _gains(finding.headroom) else ""
-    sure = "" if finding.support == "unclear" and finding.confidence == "likely" else finding.confidence.capitalize()
+    gained = worth(finding.gain) if finding.gain is not None and _gains(finding.gain) else ""
+    sure = "" if finding.owner == READER else finding.confidence.capitalize()
     return "; ".join(filter(None, (sure, gained)))
 
 
@@ -194,7 +195,7 @@ def responsible_lines(one: RunAnalysis) -> list[str]:
     told = ", ".join(f"{name} {times:,}" for name, times in rest.items() if times)
     failures = plural(found.failures, "failure")
     if not found.not_agents:
-        head = f"**None of the {failures} is proven or likely to be outside the agent**: {told}."
+        head = f"**No failure is proven or likely to have a cause outside the agent** ({told})."
     else:
         verb = "is" if found.not_agents == 1 else "are"
         head = f"**{found.not_agents:,} of the {failures} {verb} not the agent's**: {', '.join(map(_party, found.others))}."
@@ -482,7 +483,7 @@ def first_steps(one: RunAnalysis, most: int) -> list[str]:
 
 def _to_read(finding: Finding) -> bool:
     """Whether the evidence supports no more than reading its rollouts."""
-    return finding.confidence == "suspected" or finding.owner == "reader" or finding.fix.startswith("Read ")
+    return finding.confidence == "suspected" or finding.owner == READER or finding.fix.startswith("Read ")
 
 
 def _step(one: Intervention, number: int | None) -> str:
@@ -509,7 +510,7 @@ def _owner(owner: str) -> str:
     return _OWNERS.get(owner, owner.capitalize())
 
 
-_OWNERS = {"reader": "Read", "data": "Task author", "verifier": "Test author", "infrastructure": "Harness"}
+_OWNERS = {READER: "Next", "data": "Task author", "verifier": "Test author", "infrastructure": "Harness"}
 
 
 def _sentence(text: str) -> str:

@@ -174,7 +174,7 @@ def _analyze_run(
     score = suspects_excluded_score(counts, measured.metrics.headline, suspects_of(diagnosis))
     return replace(
         measured,
-        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score, *aside)),
+        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], *aside, score)),
         diagnosis=diagnosis,
         readers=reader_statistics(run.readings, diagnosis.partition.attributions),
         make_tasks=lambda: with_diagnosis(measured.make_tasks(), diagnosis),

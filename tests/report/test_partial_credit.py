@@ -27,14 +27,14 @@ def test_points_are_what_the_mean_reward_lacks(tmp_path: Path) -> None:
     page = told(tmp_path, [0.0, 0.875, 0.75, 1.0, 0.0])
     assert "mean reward over tasks **0.525**" in page
     assert "up to 47.5 points" in page
-    assert "where a mended one gets a reward of 1" in page
+    assert "where a fixed one gets a reward of 1" in page
     assert "80.0" not in page
 
 
 def test_gains_of_another_scale_are_in_units_of_the_reward(tmp_path: Path) -> None:
     page = told(tmp_path, [0.5, 0.0, 10.0, 7.0, 4.0])
     assert "up to 3.900 in units of the reward" in page
-    assert "where a mended one gets the highest reward seen" in page
+    assert "where a fixed one gets the highest reward seen" in page
 
 
 def test_the_slice_that_divides_the_tasks_most_stands_out(tmp_path: Path) -> None:

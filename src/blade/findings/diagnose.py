@@ -36,9 +36,10 @@ from blade.findings.examples import examples, shown_by
 from blade.findings.groups import FailureGroup, groups
 from blade.findings.habits import alarms
 from blade.findings.interventions import interventions
-from blade.findings.of_modes import draft_of, evidence_of
+from blade.findings.of_modes import draft_of
 from blade.findings.passes_to_doubt import passes_to_doubt
 from blade.findings.responsibility import decided, responsibility
+from blade.findings.table_quotes import evidence_of
 from blade.model.analysis import TaskResult
 from blade.model.attribution import UNATTRIBUTED, Attributions, Confidence
 from blade.model.diagnosis import Diagnosis, Doubt, Elsewhere, Finding, Headroom, Label, Mode, Partition, RuleStatistics

@@ -15,10 +15,11 @@ from blade.findings.beyond_differences import listed_places, unexplained
 from blade.findings.calls import argument, extra, left_out, refused_by_schema
 from blade.findings.examples import shown_by
 from blade.findings.groups import FailureGroup, how_often
+from blade.findings.passes_to_doubt import passes_to_doubt
+from blade.findings.table_quotes import evidence_of
 from blade.model.attribution import UNATTRIBUTED, Confidence
 from blade.model.diagnosis import Support
 from blade.model.finding import Differs, Evidence
-from blade.model.rollout import RolloutKey
 from blade.modes.catalog import by_code
 from blade.modes.declaration import FailureMode
 
@@ -207,30 +208,23 @@ def _marked(piece: Evidence) -> str:
     return f"`{text}`" if piece.field in ("arguments", "tool") and "`" not in text else f'"{text}"'
 
 
-def evidence_of(run: str, task: str, repeat: int, quote: dict[str, object]) -> Evidence:
-    """A quote of the table of attributions, with its location."""
-    step = quote["step"]
-    return Evidence(
-        key=RolloutKey(run=run, task_id=task, repeat=repeat),
-        step=step if isinstance(step, int) else None,
-        field=str(quote["field"]),
-        quote=str(quote["quote"]),
-    )
-
-
 def _to_learn_from(group: FailureGroup, declared: FailureMode, context: RunContext) -> str:
     """Passing repeats of the same tasks that earned it, where the agent's result is at fault and nothing speaks against
     the task.
     """
-    if not declared.result or not _rows(group, context)["valid"].all():
+    rows = _rows(group, context)
+    if not declared.result or not rows["valid"].all() or not (rows["party"] == "agent").all():
         return ""
+    doubtful = {one.location for one in passes_to_doubt(context)}
     named = [
         f"{task}#{repeat}"
         for task in group.failing.within(context.contrasts).tasks
         for repeat in context.contrasts[task].passing
-        if repeat not in context.contrasts[task].lucky and task not in context.defects
+        if repeat not in context.contrasts[task].lucky
+        and task not in context.defects
+        and f"{task}#{repeat}" not in doubtful
     ]
     if not named:
         return ""
     more = f" and {len(named) - MOST_READ} more" if len(named) > MOST_READ else ""
-    return f"; to train on, passing repeats of the same tasks are {', '.join(named[:MOST_READ])}{more}"
+    return f"; if you train on these tasks, learn from passing repeats of the same tasks: {', '.join(named[:MOST_READ])}{more}"

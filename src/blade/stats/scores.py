@@ -50,12 +50,14 @@ def infra_excluded_score(run: Run, counts: TaskCounts, kind: str, broken: pl.Ser
 
 def agents_own_scores(
     run: Run, attributed: pl.DataFrame, doubtful: Collection[str], kind: str
-) -> tuple[HeadlineScore, HeadlineScore]:
+) -> tuple[HeadlineScore, ...]:
     """Judged rollouts without the failures that are not the agent's, proven ones alone and likely ones too, and without
-    the passes at some locations that may not mean what they seem.
+    the passes at some locations that may not mean what they seem. Empty where there are none of either.
     """
     void = pl.format("{}#{}", "task_id", "repeat").is_in(sorted(doubtful))
     marks = attributed.select(proven=PROVEN_NOT_AGENTS | void, likely=NOT_AGENTS | void)
+    if not marks["likely"].any():
+        return ()
     return (
         _without(run, marks["proven"], "proven_not_agents_excluded", kind),
         _without(run, marks["likely"], "not_agents_excluded", kind),

@@ -45,7 +45,8 @@ from blade.model.attribution import UNATTRIBUTED, Attributions, Confidence
 from blade.model.diagnosis import Diagnosis, Doubt, Elsewhere, Finding, Headroom, Label, Mode, Partition, RuleStatistics
 from blade.model.finding import Evidence
 from blade.model.run import Run
-from blade.modes.catalog import all_modes
+from blade.modes.catalog import all_modes, by_code
+from blade.modes.measured import in_short
 from blade.rules.engine import doubts
 from blade.rules.scan import as_rule
 from blade.stats.association import benjamini_hochberg
@@ -283,6 +284,7 @@ def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> F
         locations=group.failing.named(MOST_REFS),
         evidence=tuple(one for _, found in where for one in found),
         confidence=str(group.confidence),
+        measured=in_short(group.mode) if group.mode in by_code() else "",
         headroom=_worth(group, headroom(rollouts, hit, only, estimable=draft.estimable and settled), context),
     )
 

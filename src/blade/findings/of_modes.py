@@ -17,6 +17,7 @@ from blade.findings.examples import shown_by
 from blade.findings.groups import FailureGroup, how_often
 from blade.findings.passes_to_doubt import passes_to_doubt
 from blade.findings.table_quotes import evidence_of
+from blade.findings.withheld_facts import withheld_facts
 from blade.model.attribution import UNATTRIBUTED, Confidence
 from blade.model.diagnosis import Support
 from blade.model.finding import Differs, Evidence
@@ -83,7 +84,8 @@ def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
             brief=declared.row[0].lower() + declared.row[1:],
             kind=KIND_OF_OWNER[declared.owner],
             owner=declared.owner,
-            where=tuple(_shown(group, context)),
+            where=(withheld_facts(group, context) if group.mode == "user-withheld" else ())
+            or tuple(_shown(group, context)),
             support=SUPPORT[group.confidence],
             estimable=not declared.result,
         ),

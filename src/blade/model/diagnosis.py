@@ -284,6 +284,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     locations: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     headroom: Headroom
+    measured: str = ""
+    """How often its mode is right where the truth is known; empty for a finding across modes."""
 
     @property
     def gain(self) -> Headroom | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from blade.model.analysis import RunAnalysis
 from blade.model.attribution import UNATTRIBUTED
@@ -178,7 +179,16 @@ def findings_lines(one: RunAnalysis) -> list[str]:
     lines: list[str] = []
     for number, finding in enumerate(one.diagnosis.findings[:MOST_FINDINGS], start=1):
         lines += finding_lines(number, finding)
-    return lines
+    return [*lines, *_reliability(one.diagnosis.findings[:MOST_FINDINGS])]
+
+
+def _reliability(findings: Sequence[Finding]) -> list[str]:
+    """A footnote: how often the modes that lead are right where the truth is known."""
+    codes = {finding.id.partition(":")[0]: finding.measured for finding in findings if finding.measured}
+    told = [f"{code} {measured}" for code, measured in codes.items()]
+    if not told:
+        return []
+    return [f"*How often these failure modes are right where the truth is known: {'; '.join(told)}.*"]
 
 
 def responsible_lines(one: RunAnalysis) -> list[str]:

@@ -39,7 +39,7 @@ def test_gains_of_another_scale_are_in_units_of_the_reward(tmp_path: Path) -> No
 
 def test_the_slice_that_divides_the_tasks_most_stands_out(tmp_path: Path) -> None:
     page = told(tmp_path, [0.25, 0.5] * 5 + [1.0] * 4 + [0.5], category=["maps"] * 10 + ["sums"] * 5)
-    assert "Scores differ most by `category`: maps 0.375 (0 of 10 passed, 10 tasks), sums 0.900" in page
+    assert "Scores differ most by `category`: maps: 0.375 (0 of 10 passed, 10 tasks); sums: 0.900" in page
 
 
 def test_what_stands_out_is_measured_on_the_scale_of_the_rewards(tmp_path: Path) -> None:
@@ -47,4 +47,4 @@ def test_what_stands_out_is_measured_on_the_scale_of_the_rewards(tmp_path: Path)
     near = told(tmp_path / "near", [40.0, 45.0] * 5 + [40.0, 43.0, 45.0, 47.0, 50.0], category=category)
     assert "divides the tasks most" not in near
     far = told(tmp_path / "far", [4.0, 5.0] * 5 + [40.0, 43.0, 45.0, 47.0, 50.0], category=category)
-    assert "maps 4.500 (10 of 10 passed, 10 tasks), sums 45.000" in far
+    assert "maps: 4.500 (10 of 10 passed, 10 tasks); sums: 45.000" in far

@@ -23,6 +23,7 @@ from blade.model.attribution import UNATTRIBUTED, Confidence
 from blade.model.diagnosis import READER, Doubt, Support
 from blade.model.finding import Evidence
 from blade.model.pattern import pattern_of
+from blade.modes.catalog import by_code
 from blade.rules.catalog import rollout_rules, rule_in_words, to_do
 from blade.rules.declaration import Rule
 from blade.stats.rollout_index import Flags
@@ -435,5 +436,7 @@ def by_mode(places: Refs, context: RunContext) -> str:
     modes = context.partition.attributions.table[places.rows]["mode"].drop_nulls().to_list()
     named = {mode.id: mode.name for mode in context.partition.modes}
     counted = Counter(named.get(mode, mode) for mode in modes).most_common()
+    if len(set(modes)) == 1 and modes[0] not in by_code():
+        return ""  # a package's own mode, of which the finding is
     told = "; ".join(f'{times:,} under "{name}"' for name, times in counted)
     return f" The table of failures lists {told}." if told else ""

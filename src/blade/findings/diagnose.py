@@ -344,4 +344,5 @@ def _as_read(attributions: Attributions, mode: str) -> tuple[Flags, Flags]:
 
 def _label_quoted(one: Evidence) -> QuotedSentence:
     where = f"{one.key}:{one.step}" if one.step is not None else f"{one.key}, {one.field}"
-    return f'{where}: "{one.quote}".', (one,)
+    quote = f"`{one.quote}`" if one.field == "arguments" and "`" not in one.quote else f'"{one.quote}"'
+    return f"{where}: {quote}.", (one,)

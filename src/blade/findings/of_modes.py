@@ -11,6 +11,7 @@ from blade.attribution.overruled import defined
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
+from blade.evidence.in_words import ends
 from blade.findings.beyond_differences import listed_places, unexplained
 from blade.findings.calls import argument, extra, left_out, refused_by_schema
 from blade.findings.examples import shown_by
@@ -80,7 +81,7 @@ def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
         FindingDraft(
             title=declared.titled(_in_title(group)),
             what=_what(group, context),
-            fix=f"{declared.action.rstrip('.')}{_to_learn_from(group, declared, context)}",
+            fix=f"{_action(group, declared)}{_to_learn_from(group, declared, context)}",
             brief=declared.row[0].lower() + declared.row[1:],
             kind=KIND_OF_OWNER[declared.owner],
             owner=declared.owner,
@@ -91,6 +92,12 @@ def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
         ),
         group,
     )
+
+
+def _action(group: FailureGroup, declared: FailureMode) -> str:
+    """What the mode says to do; nobody is told to read three where there are fewer."""
+    whole = declared.action.rstrip(".")
+    return whole if len(group.failing) >= MOST_READ else whole.replace("three of these", "these")
 
 
 def _in_title(group: FailureGroup) -> str:
@@ -142,7 +149,8 @@ def _what(group: FailureGroup, context: RunContext) -> str:
     """How many rollouts have it, which subjects they have, and what was compared in the first."""
     rows = _rows(group, context)
     contrast = rows.head(1)["contrast"][0] if rows.height else ""
-    said = f" In {group.failing.named(1)[0]}: {contrast}." if contrast else ""
+    alone = contrast and group.mode != "user-withheld"  # there the quotes say it
+    said = f" In {group.failing.named(1)[0]}: {contrast}." if alone else ""
     noted = _noted(rows.filter(pl.col("note") != "").head(1))
     said += "".join(f' In {task}#{repeat}, {by} says: "{note}"' for task, repeat, by, note in noted)
     return f"{how_often(group, context.partition.table.height)}.{_subjects(group, rows)}{said}"
@@ -162,7 +170,13 @@ def _rows(group: FailureGroup, context: RunContext) -> pl.DataFrame:
 
 
 def _shown(group: FailureGroup, context: RunContext) -> Iterator[QuotedSentence]:
-    """What decided in rollouts of different tasks, with its subject; then what a passing repeat shows in its place."""
+    """What decided in rollouts of different tasks, with its subject; then what a passing repeat shows in its place.
+
+    Where a limit decided, what was said last tells more than the word for the limit.
+    """
+    if group.mode in by_code() and by_code()[group.mode].group == "limit" and context.read(group.failing):
+        yield from (ends(walk) for walk in _one_a_task(context.read(group.failing))[:MOST_SHOWN])
+        return
     rows = _rows(group, context).unique("task_id", maintain_order=True)
     quoted = rows.filter(pl.col("evidence").list.len() > 0)
     most = MOST_SHOWN_ALONE if not group.subject and rows["subject"].n_unique() > MOST_SHOWN else MOST_SHOWN
@@ -177,6 +191,10 @@ def _shown(group: FailureGroup, context: RunContext) -> Iterator[QuotedSentence]
             shown.append(walk.rollout.key.task_id)
             yield _read_again(walk, group.mode)
     yield from _passing(shown, group, context)
+
+
+def _one_a_task(walks: Sequence[AlignedTrajectory]) -> list[AlignedTrajectory]:
+    return list({walk.rollout.key.task_id: walk for walk in reversed(walks)}.values())[::-1]
 
 
 def _read_again(walk: AlignedTrajectory, mode: str) -> QuotedSentence:

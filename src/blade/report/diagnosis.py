@@ -53,8 +53,7 @@ def _inner(part: str, first: bool) -> str:
 def modes_lines(one: RunAnalysis) -> list[str]:
     """The table of modes: it adds up to the failures."""
     found = one.diagnosis
-    failed = one.metrics.counts["failed_rollouts"] or 0
-    if found is None or not failed:
+    if found is None or not found.responsibility.failures:
         return []
     rows = [
         [
@@ -205,7 +204,7 @@ def responsible_lines(one: RunAnalysis) -> list[str]:
     told = ", ".join(f"{name} {times:,}" for name, times in rest.items() if times)
     failures = plural(found.failures, "failure")
     if not found.not_agents:
-        head = f"**No failure is proven or likely to have a cause outside the agent** ({told})."
+        head = f"**No failure is put down to the machinery, the benchmark or the simulated user** ({told})."
     else:
         verb = "is" if found.not_agents == 1 else "are"
         head = f"**{found.not_agents:,} of the {failures} {verb} not the agent's**: {', '.join(map(_party, found.others))}."

@@ -227,8 +227,8 @@ def _slice(one: RunAnalysis, value: SliceValue) -> str:
     """The number that leads comes first: passes, or the mean reward."""
     passed, name = f"{value.passed:,} of {value.rollouts:,}", safe_inside(value.value)
     if one.metrics.headline == "pass_at_1":
-        return f"{name} {passed} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
-    return f"{name} {score(value.pass_at_1)} ({passed} passed, {plural(value.tasks, 'task')})"
+        return f"{name}: {passed} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
+    return f"{name}: {score(value.pass_at_1)} ({passed} passed, {plural(value.tasks, 'task')})"
 
 
 def _readings(one: RunAnalysis) -> list[str]:
@@ -265,7 +265,7 @@ def _widest_slice(one: RunAnalysis) -> str:
     gap, field, low, high = max(gaps, key=lambda g: (g[0], g[1]))
     if gap < WIDE * one.metrics.span:
         return ""
-    return f"Scores differ most by {code(field)}: {_slice(one, low)}, {_slice(one, high)}."
+    return f"Scores differ most by {code(field)}: {_slice(one, low)}; {_slice(one, high)}."
 
 
 def _noise(one: RunAnalysis) -> str:
@@ -396,8 +396,8 @@ def _several(analysis: Analysis) -> list[str]:
 
 def _how_failed(one: RunAnalysis) -> list[str]:
     """For a page with several runs: the commonest modes in a line, and the first finding."""
-    found, failed = one.diagnosis, one.metrics.counts["failed_rollouts"] or 0
-    if found is None or not failed:
+    found = one.diagnosis
+    if found is None or not (failed := found.responsibility.failures):
         return []
     named = "; ".join(f"{mode.rollouts:,} {prose(mode.name)}" for mode in shown_modes(found)[:4])
     lines = [f"What went wrong in its {plural(failed, 'failure')}: {named}."]

@@ -17,6 +17,7 @@ from blade.report.diagnosis import (
     MOST_FINDINGS,
     causes_lines,
     issues_told,
+    passes_to_doubt_lines,
     responsible_lines,
     shown_modes,
     strength,
@@ -83,8 +84,9 @@ def summary(analysis: Analysis) -> list[str]:
     if len(analysis.runs) == 1:
         one = analysis.runs[0]
         body = [_plain(line) for line in before_modes(one)]
-        after = [*_issues(one), *(_plain(line) for line in after_doubts(one))]
-        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *_wrapped(after)]
+        issues, after = _wrapped(_issues(one)), _wrapped([_plain(line) for line in after_doubts(one)])
+        between = [""] if issues else []
+        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *issues, *between, *after]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
     said = [_plain(line) for line in [*shared_lines(analysis), *lost_lines(analysis)]]
     failed = [line for one in analysis.runs[:MOST_RUNS] for line in _in_short(one)]
@@ -105,7 +107,7 @@ def _in_short(one: RunAnalysis) -> list[str]:
 
 def _modes(one: RunAnalysis) -> list[str]:
     """The partition as aligned lines, between blank ones."""
-    failed = one.metrics.counts["failed_rollouts"] or 0
+    failed = one.diagnosis.responsibility.failures if one.diagnosis is not None else 0
     if one.diagnosis is None or not failed:
         return []
     rows = [
@@ -140,7 +142,9 @@ def _findings(one: RunAnalysis) -> list[str]:
 
 def _issues(one: RunAnalysis) -> list[str]:
     found = issues_told(one.diagnosis)[:MOST_DOUBTS] if one.diagnosis else ()
-    return ["Benchmark issues:", *(f"- {about}: {_words(text)}." for about, text in found)] if found else []
+    told = [f"- {about}: {_words(text)}." for about, text in found]
+    passes = [_plain(line) for line in passes_to_doubt_lines(one)]
+    return [*(["Benchmark issues:", *told] if told else []), *passes]
 
 
 def _line(one: RunAnalysis) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ RULES_INTRODUCTION = """# Rules
 Each rule detects one symptom in a rollout, or in a whole run. A *direct* symptom is by itself enough to fail; of an *associated* one, each run says how strongly it goes with failing ([support](../statistics.md#support)). A rule in *preview* is shown apart and decides no cause."""
 MODES_INTRODUCTION = """# Failure modes
 
-Every rollout that did not pass has one of these modes, or `unattributed`. They are tried in this order; [Attribution](../attribution.md) says how one is chosen and how sure it is. How often a mode is right on labelled data that it was not written for is not measured yet."""
+Every rollout that did not pass has one of these modes, or `unattributed`. They are tried in this order; [Attribution](../attribution.md) says how one is chosen and how sure it is. *Measured* says how often a mode is right where it is given (precision) and how many of its rollouts it finds (recall), on data whose failures are known; `python -m proof.measure_modes` writes these figures."""
 VERIFIERS_INTRODUCTION = """# Verifiers
 
 What each verifier checks, the fields that it reads from the task's *row* and from the server's *config*, and the *fields* that it adds to the rollout. [Gym](../gym.md#verifiers) shows how to write your own."""

@@ -24,7 +24,7 @@ from blade.model.run import Run
 from blade.model.tools import NO_CUSTOM_TOOLS, using_tools
 from blade.stats.counts import count
 from blade.stats.run_metrics import measure
-from blade.stats.scores import suspects_excluded_score, valid_only_score
+from blade.stats.scores import agents_own_scores, suspects_excluded_score
 
 if TYPE_CHECKING:
     from blade.attribution.runs_together import DraftAttributions
@@ -170,11 +170,11 @@ def _analyze_run(
         diagnosis = diagnose(run, elsewhere, labels, book.labels, drafted, draft.others if draft is not None else ())
     doubtful = [one.location for one in diagnosis.passes_to_doubt]
     table = diagnosis.partition.attributions.table
-    aside = [valid_only_score(run, table, doubtful, measured.metrics.headline)] if doubtful else []
+    aside = agents_own_scores(run, table, doubtful, measured.metrics.headline)
     score = suspects_excluded_score(counts, measured.metrics.headline, suspects_of(diagnosis))
     return replace(
         measured,
-        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score, *aside)),
+        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], *aside, score)),
         diagnosis=diagnosis,
         readers=reader_statistics(run.readings, diagnosis.partition.attributions),
         make_tasks=lambda: with_diagnosis(measured.make_tasks(), diagnosis),

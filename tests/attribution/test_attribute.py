@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 import blade
 from blade.attribution.attribute import attributed
 from blade.attribution.collect import OtherRun, Tally
+from blade.comparison.ledger import classify
 from blade.model.attribution import ATTRIBUTIONS, UNATTRIBUTED, Stage
 from blade.modes.catalog import by_code
 from blade.stats.rollout_index import index_rollouts
 from builders import Row, call, response, result, rollout, said, write_jsonl
+from one_table import check_findings
 
 
 def table(folder: Path, *rows: Row) -> pl.DataFrame:
@@ -146,8 +148,7 @@ def test_every_table_holds_together(rows: list[Row]) -> None:
         assert (row["confidence"] is None) == (row["mode"] == UNATTRIBUTED)
         assert row["party"] != "agent" or row["mode"] in by_code()
     _infra_is_one_set(one, found, rest.attributions)
-    for finding in one.diagnosis.findings:
-        assert not finding.fix or finding.id.partition(":")[0] in {*by_code(), "guess", "gave-up", "shut-out", "habit"}
+    check_findings(one)
 
 
 def _infra_is_one_set(one: Any, found: pl.DataFrame, rest: pl.DataFrame) -> None:
@@ -160,10 +161,23 @@ def _infra_is_one_set(one: Any, found: pl.DataFrame, rest: pl.DataFrame) -> None
     assert not rest["infra"].any()
     graded = next(stage.rollouts for stage in one.metrics.funnel.stages if stage.name == "graded")
     assert graded <= found.height - infra.height
+    _comparison_agrees(one, found)
     for task in infra["task_id"].unique():
         mine = found.filter((pl.col("task_id") == task) & (pl.col("outcome") != "passed"))
         if mine["infra"].all():
             assert one.diagnosis.causes[task].cause in ("infra", "task")
+
+
+def _comparison_agrees(one: Any, found: pl.DataFrame) -> None:
+    """Where a run is compared with itself, both sides put what is infrastructure or has no verdict into one class."""
+    pairs = [(task, task) for task in dict.fromkeys(found["task_id"])]
+    cells = classify((one.run, one.run), pairs, one.metrics.headline, 0.0, (found, found)).table
+    broken = found.filter(
+        (pl.col("infra") | pl.col("outcome").is_in(["errored", "unscored"])) & (pl.col("outcome") != "missing")
+    )
+    assert cells.filter(pl.col("class") == 1)["side"].value_counts().sort("side")["count"].to_list() == (
+        [broken.height] * 2 if broken.height else []
+    )
 
 
 def test_an_errored_a_missing_and_an_unscored_rollout_each_have_a_mode_and_a_stage(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_over_refusal_is_told_though_other_tasks_pass_by_refusing(tmp_path: Path
     rows += [asked("v", "unsafe", "Sure, take a pipe.", passed=False)]
     found = diagnosis(tmp_path, *rows)
     assert modes(found) == {"refused": 4, "unattributed": 1}
-    assert [finding.id for finding in found.findings] == ["refused"]
+    assert [finding.id for finding in found.findings] == ["refused", "unattributed"]
 
 
 def test_refusing_explains_nothing_where_the_same_key_is_passed_by_it(tmp_path: Path) -> None:

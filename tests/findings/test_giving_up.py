@@ -30,7 +30,7 @@ def test_giving_up_before_several_tools_is_one_finding(tmp_path: Path) -> None:
     tools = ("delete_mail", "delete_event", "delete_task")
     rows = [asked(f"{tool}-{n}", tool, worked=worked) for tool in tools for n in range(3) for worked in (False, True)]
     (first,) = findings(tmp_path, *rows)
-    assert (first.title, first.rollouts, first.tasks) == ("It gives up after an error", 9, 9)
+    assert (first.title, first.rollouts, first.tasks) == ("Gives up after a failed call", 9, 9)
     assert "`delete_event` in 3, `delete_mail` in 3, `delete_task` in 3" in first.what
     assert f'`search` fails (:1) "{ERROR}"; it ends with (:2) "I could not."' in first.against
 
@@ -38,8 +38,8 @@ def test_giving_up_before_several_tools_is_one_finding(tmp_path: Path) -> None:
 def test_giving_up_before_one_tool_is_told_with_the_tool(tmp_path: Path) -> None:
     rows = [asked(f"t{n}", "delete_mail", worked=worked) for n in range(3) for worked in (False, True)]
     (first,) = findings(tmp_path, *rows)
-    assert first.title == "It does not make every `delete_mail` call that is due"
-    assert "3 give up after an error" in first.what
+    assert first.title == "Leaves out a required `delete_mail` call"
+    assert "in 3 the agent gives up after an error" in first.what
 
 
 def test_leaving_a_change_out_after_a_search_that_worked_is_no_giving_up(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_leaving_a_change_out_after_a_search_that_worked_is_no_giving_up(tmp_pat
         for n in range(3)
         for worked in (False, True)
     ]
-    assert not any(one.title == "It gives up after an error" for one in findings(tmp_path, *rows))
+    assert not any(one.title == "Gives up after a failed call" for one in findings(tmp_path, *rows))
 
 
 def test_a_sentence_of_another_matter_declines_nothing(tmp_path: Path) -> None:
@@ -64,4 +64,4 @@ def test_a_sentence_of_another_matter_declines_nothing(tmp_path: Path) -> None:
     assert "decline" not in one.what
     mine = [closed(f"t{n}", "I cannot give you a certificate for this.") for n in range(3)]
     (one,) = findings(tmp_path, *mine)
-    assert "of 3 read, 3 decline" in one.what
+    assert "Of the 3 read: in 3 the agent declines" in one.what

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import blade
 from blade.model.analysis import RunAnalysis
-from blade.report.diagnosis import first_steps
+from blade.report.diagnosis import issues_lines
 from builders import Row, call, result, rollout, said, write_jsonl
 
 
@@ -27,9 +27,12 @@ def test_the_call_that_was_due_and_the_value_of_the_key_are_told(tmp_path: Path)
     assert found is not None
     assert [deep_dive.due for deep_dive in found.deep_dives][:1] == ["`get_weather(city=c0, unit=fahrenheit)`"]
     (one,) = found.findings
-    assert one.against.startswith("t0#0:0 gives `unit` celsius, the key has fahrenheit")
+    assert one.against.startswith("t0#0:0 gives `unit` celsius, expected fahrenheit")
 
 
 def test_tasks_without_repeats_are_not_asked_what_repeats_are_given(tmp_path: Path) -> None:
     one = analyzed(tmp_path, *(asked(n) for n in range(6)), asked(6, "fahrenheit"), asked(1, task="twin"))
-    assert first_steps(one)[0].startswith("settle what the tasks give, and run tasks t1, twin again")
+    (issue,) = issues_lines(one)[2:]
+    assert "one prompt has different expected answers" not in issue
+    assert "t1" in issue
+    assert "twin" in issue

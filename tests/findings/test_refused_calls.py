@@ -96,7 +96,7 @@ def test_what_nothing_else_explains_is_put_down_to_the_call(tmp_path: Path) -> N
     assert [(mode.id, mode.rollouts) for mode in found.partition.modes] == [("malformed-arguments", 2)]
     (finding,) = found.findings
     assert (finding.id, finding.rollouts) == ("malformed-arguments:click", 2)
-    assert 'b#0:0 calls `click` `{"x": [1, 2], "y": 2}`, where `x` is not as declared.' in finding.against
+    assert 'b#0:0 calls `click` `{"x": [1, 2], "y": 2}`, where `x` breaks the schema.' in finding.against
     assert {cause.cause for cause in found.causes.values()} == {"behavior"}
 
 

@@ -35,7 +35,7 @@ def test_what_kept_the_agent_out_is_the_finding(tmp_path: Path) -> None:
     passing = [looked_up(n, f"It is item {n}.", passed=True) for n in range(3)]
     found = diagnosis(tmp_path, *passing, *(looked_up(n + 3, says) for n, says in enumerate(CLOSINGS)))
     (one,) = found.findings
-    assert (one.title, one.rollouts, one.kind) == ("A login, a CAPTCHA or a block keeps it out", 3, "harness")
+    assert (one.title, one.rollouts, one.kind) == ("A login, a CAPTCHA or a block keeps the agent out", 3, "harness")
     assert (one.support, CLOSINGS[0] in one.against) == (Support.CONSISTENT, True)
 
 

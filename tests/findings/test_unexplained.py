@@ -34,9 +34,9 @@ def test_a_difference_of_form_is_described_and_is_no_remedy(tmp_path: Path) -> N
     assert "The last messages of 4 of 4 passing rollouts and of 4 of these were read." in one.what
     assert '4 of 4 passing ones end with a line that begins "Answer:", and 0 of 4 failing ones.' in one.what
     assert one.against == 't0#1 ends with (:0) "20 - 0 (left: 0)"; passing t0#0 ends with (:0) "Answer: 4 * 0 = 24".'
-    assert (one.fix, one.support) == ("", Support.UNCLEAR)
+    assert (one.fix.startswith("Read t"), one.gain, one.support) == (True, None, Support.UNCLEAR)
     assert found.interventions == ()
-    assert not any("Do (" in line or "ceiling" in line for line in finding_lines(1, one))
+    assert not any("points" in line for line in finding_lines(1, one))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,10 @@ def test_one_pass_is_enough_where_all_failures_begin_alike(tmp_path: Path, start
 
 def test_one_pass_is_not_enough_where_failures_differ(tmp_path: Path) -> None:
     failing = [rollout(f"t{n}", output=f"{'```json' if n else '[1]'}\n{n}") for n in range(3)]
-    assert found_in(tmp_path, [rollout("t9", passed=True, output='{"n": 9}'), *failing]).findings == ()
+    assert (
+        found_in(tmp_path, [rollout("t9", passed=True, output='{"n": 9}'), *failing]).findings[0].title
+        == "No cause found in the files"
+    )
 
 
 def rendered(n: int, passed: bool, measured: float) -> Row:
@@ -62,7 +65,7 @@ def test_a_number_that_parts_passes_from_failures_is_told(tmp_path: Path) -> Non
     (one,) = found_in(tmp_path, rows).findings
     told = "`overlap` is 0.9 to 0.94 in the 5 passing rollouts that were read and 0.25 to 0.45 in 5 of these."
     assert told in one.what
-    assert (one.fix, one.support) == ("", Support.UNCLEAR)
+    assert (one.fix.startswith("Read t"), one.gain, one.support) == (True, None, Support.UNCLEAR)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +95,7 @@ def test_what_the_agent_does_in_these_and_in_no_pass_is_told(tmp_path: Path) -> 
     found = found_in(tmp_path, [stuck(n, passed=n < 2) for n in range(4)])
     (one,) = found.findings
     assert (one.id, one.rollouts, one.support) == ("habit:BEH004", 2, Support.CONSISTENT)
-    assert "2 rollouts in 1 task (BEH004), and no passing rollout." in one.what
+    assert "2 of 2 failures (1 task) show this (BEH004), and no passing rollout does" in one.what
 
 
 def test_what_passes_do_too_is_not(tmp_path: Path) -> None:

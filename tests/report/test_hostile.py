@@ -94,7 +94,7 @@ def diagnosed(folder: Path, nasty: str) -> blade.Analysis:
 
 PICTURE = {"figure", "figcaption", "svg", "g", "title", "rect"}
 DRAWN = {"class", "x", "y", "width", "height", "viewbox", "role", "aria-label"}
-TAGS = set("h1 h2 h3 p table thead tbody tr th td ul li strong em code".split())  # noqa: SIM905
+TAGS = set("h1 h2 h3 p table thead tbody tr th td ul ol li strong em code".split())  # noqa: SIM905
 FIGURE = re.compile(r"<figure>.*?</figure>\n", re.DOTALL)
 
 

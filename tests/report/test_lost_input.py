@@ -25,10 +25,10 @@ def test_a_torn_line_is_told_beside_the_score(tmp_path: Path) -> None:
     path = tmp_path / "torn.jsonl"
     path.write_bytes(b"".join([*LINES[:4], LINES[4][:30]]))
     page = first_page(path)
-    said = "**Input.** 4 rollouts could be read; 1 place of the input could not be used, or only in part: `torn.jsonl:5` (the line ends"
+    said = "**Input.** 4 rollouts read, with 1 problem in the files: `torn.jsonl:5` (the line ends"
     assert said in page
     assert page.index("**Score.**") < page.index(said) < page.index("How the 1 rollout that did not pass failed")
-    assert "Tasks: 3 passed, 1 failed (no task" in page, "what is lost is not called 0 missing"
+    assert "Tasks: 3 passed, 1 failed (one verdict" in page, "what is lost is not called 0 missing"
 
 
 def test_a_compressed_file_that_ends_early_is_told(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_compressed_file_that_ends_early_is_told(tmp_path: Path) -> None:
     parts = [gzip.compress(line, mtime=0) for line in LINES]
     path = tmp_path / "cut.jsonl.gz"
     path.write_bytes(b"".join(parts[:3]) + parts[3][:20])
-    assert "**Input.** 3 rollouts could be read; 1 place of the input could not be used" in first_page(path)
+    assert "**Input.** 3 rollouts read, with 1 problem in the files" in first_page(path)
 
 
 def test_rewards_that_are_no_numbers_are_counted_and_the_first_is_shown(tmp_path: Path) -> None:
@@ -44,8 +44,8 @@ def test_rewards_that_are_no_numbers_are_counted_and_the_first_is_shown(tmp_path
     path = write_jsonl(tmp_path / "run.jsonl", rows)
     analysis = analyze(load([str(path)], Options()), Options())
     page, printed = "\n".join(page_one(analysis)), " ".join("\n".join(summary(analysis)).split())
-    assert '2 places of the input could not be used, or only in part: first `run.jsonl:4` (reward is "1.0"' in page
-    assert "all in Artifact Inventory." in page
+    assert 'with 2 problems in the files: the first is `run.jsonl:4` (reward is "1.0"' in page
+    assert "the Artifact Inventory lists all." in page
     assert printed.count("run.jsonl:4") == 1
     assert json.loads(as_json.summary(analysis, {}))["n"]["problems"] == 2
 

@@ -42,6 +42,6 @@ def test_runs_of_the_same_tasks_are_not_set_against_each_other_pair_by_pair(tmp_
     rows = [rollout(f"t{n}", passed=n < 3, prompt=f"Q {n}", model=f"m{m}") for m in range(3) for n in range(5)]
     path = write_jsonl(tmp_path / "r.jsonl", rows)
     lines = summary(analyze(load([str(path)], Options()), Options()))
-    (told,) = [line for line in lines if "set against each other" in line]
-    assert told == "All 3 runs judged the same 5 tasks, so their scores can be set against each other."
+    (told,) = [line for line in lines if "comparable" in line]
+    assert told == "All 3 runs judged the same 5 tasks, so their scores are comparable."
     assert not any("both judged" in line for line in lines)

@@ -57,7 +57,7 @@ def _mode(code: str, rows: pl.DataFrame, names: Mapping[str, str], own: ReaderAt
     read = int((~rows["by"].str.contains(_BY_MACHINE) & (rows["by"] != "")).sum())
     return Mode(
         id=code,
-        name=declared.row if declared else names.get(code, other),
+        name=declared.row if declared else names.get(code, other).rstrip("."),
         group=declared.group if declared else "package" if code in names else "readers" if own else "rest",
         party=in_words(_counts(rows["party"])),
         confidence=in_words(_counts(rows["confidence"])),

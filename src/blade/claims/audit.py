@@ -317,6 +317,8 @@ def _own_claim(claim: Claim, wrong: Sequence[Changed], source: str) -> Claim:
     """A claim of a line of ours: true unless the words that it is made of were changed."""
     if claim.verdict is ClaimVerdict.REDACTED:
         return claim
+    if claim.kind == "quote" and "[redacted: " in claim.token:
+        return replace(claim, why="a part of it is redacted")
     touching = next((one for one in wrong if _touches(claim, one)), None)
     if touching is None:
         return replace(claim, verdict=ClaimVerdict.TRUE, found=claim.token, source=source, why="")

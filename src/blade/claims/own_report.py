@@ -166,7 +166,7 @@ def options_stated(text: str) -> ReportOptions:
         exclude=tuple(exclude),
         pass_threshold=stated.pop() if len(stated) == 1 else None,
         package=package.group(1) if package else None,
-        grouped=" over groups, 95 %" in text,
+        grouped=re.search(r"95 % CI [\d.-]+ to [\d.-]+ over groups", text) is not None,
         expects=int(expected.group(1).replace(",", "")) if expected else None,
         labelled=" labelled by a person; of " in text,
         metrics_only="trajectories were not read (--metrics-only)" in text,

@@ -67,7 +67,10 @@ class _Latest:
         """Whether these calls were paired last; lists may be new, the calls in them are not."""
         before, done = self.paired
         return (
-            len(before) == len(due) and len(done) == len(made) and all(map(is_, before, due)) and all(map(is_, done, made))
+            len(before) == len(due)
+            and len(done) == len(made)
+            and all(map(is_, before, due))
+            and all(map(is_, done, made))
         )
 
 

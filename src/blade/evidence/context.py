@@ -21,6 +21,7 @@ from blade.model.diagnosis import Contrast, Elsewhere, Partition, Support
 from blade.model.errors import ArtifactError
 from blade.model.finding import Difference, Evidence
 from blade.model.run import Run
+from blade.stats.infrastructure import NOT_AGENTS
 from blade.stats.rollout_index import Flags, Integers, Ref, RolloutIndex
 
 MOST_REFS = 200
@@ -250,6 +251,14 @@ class RunContext(Struct, frozen=True, kw_only=True, dict=True):
         return self.rollouts.run
 
     @cached_property
+    def usual_pass_rate(self) -> float | None:
+        """Passes over judged rollouts without failures that are not the agent's; None where rewards are averaged."""
+        own = ~self.partition.attributions.table.select(NOT_AGENTS).to_series().to_numpy() & self.rollouts.judged
+        if self.rollouts.scale.kind != "pass_at_1" or not own.any():
+            return None
+        return float(self.rollouts.passed[own].mean())
+
+    @cached_property
     def was_read(self) -> Flags:
         """Which rollouts of the run were read."""
         return self.rollouts.marked(self.reading.rows)
@@ -282,6 +291,8 @@ class FindingDraft(Struct, frozen=True, kw_only=True):
     """Empty where failures are described, and nothing shows that mending it would help."""
     brief: str
     kind: str
+    owner: str
+    """Who does it."""
     where: tuple[QuotedSentence, ...] = ()
     """Sentences with places and quotes; examples of the group where there are none."""
     support: Support = Support.DIRECT

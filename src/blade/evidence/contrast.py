@@ -196,7 +196,7 @@ def _at_a_step(
         return _other_argument(failing, passing, difference, call)
     before = failing.said_before(call.index, words)
     return (
-        f"calls `{difference.name}`, which the key has not",
+        f"calls `{difference.name}`, which is not an expected action",
         Moment(
             did=f"calls {difference.name}",
             evidence=quotes.of_call(failing.rollout, call),
@@ -220,7 +220,7 @@ def _other_argument(
     origin = provenance.source(failing.rollout, made, call.index)
     stands = f" (it stands in :{origin.index}{f', {origin.tool}' if origin.tool else ''})" if origin is not None else ""
     return (
-        f"gives `{difference.name}` {_named(name, made)}{stands} where the key has {_named(name, due)}",
+        f"gives `{difference.name}` {_named(name, made)}{stands}; {_named(name, due)} is expected",
         Moment(
             did=f"calls {difference.name}",
             evidence=quotes.of_call(failing.rollout, call, made, name),
@@ -257,10 +257,10 @@ def left_out_in_words(walk: AlignedTrajectory, tool: str) -> str:
     refused = next((call for call in walk.calls if call.tool == tool and _was_refused(walk, call)), None)
     lacking = next((call for call in walk.pairing.missing if call.tool == tool), None)
     if any(made.tool == tool for made in walk.made) and lacking is not None:
-        return f"leaves out `{call_in_words(lacking)}`, which was due"
+        return f"leaves out `{call_in_words(lacking)}`, which is required"
     if refused is not None:
         return f"tries `{tool}` (:{refused.index}), is refused and does not get it done"
-    return f"never calls `{tool}`, which was due"
+    return f"never calls `{tool}`, which is required"
 
 
 def due_ids(walk: AlignedTrajectory, tool: str) -> tuple[str, ...]:

@@ -431,7 +431,7 @@ def _slow(due: Due, lost: Sequence[VerifierCheck]) -> Iterator[Difference]:
     logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if not lost[0].words else []
     if any(len(text) > LONGEST_SLOW_LOG for text in logs):
         return
-    words = logs or [check.words[: LONGEST_TOLD] for check in lost]
+    words = logs or [check.words[:LONGEST_TOLD] for check in lost]
     if all(text and _says_too_slow(text) for text in words):
         yield Difference(kind=Differs.CUT, name=OF_A_TEST, detail="tests")
 

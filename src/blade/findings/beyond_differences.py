@@ -1,8 +1,9 @@
-"""Findings that rest on no single difference: the simulated user, habits behind several findings, failures that nothing explains."""
+"""Findings across modes: habits behind several of them, what keeps the agent out, and failures that nothing explains."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
@@ -15,14 +16,14 @@ from blade.evidence.closings import final_text
 from blade.evidence.context import FindingDraft, QuotedSentence, Refs, RunContext, at, none
 from blade.evidence.in_words import answer as answer_evidence
 from blade.evidence.in_words import closing
-from blade.evidence.simulated_user import Withheld
 from blade.findings.calls import AFTER_AN_ERROR, GAVE_UP, reason
-from blade.findings.examples import clarity, divergence_in_words, last_text, seen_by, verb
-from blade.findings.groups import FailureGroup
-from blade.model.attribution import UNATTRIBUTED
-from blade.model.diagnosis import Doubt, Support
+from blade.findings.examples import clarity, divergence_in_words, last_text, seen_by
+from blade.findings.groups import FailureGroup, how_often
+from blade.model.attribution import UNATTRIBUTED, Confidence
+from blade.model.diagnosis import READER, Doubt, Support
 from blade.model.finding import Evidence
 from blade.model.pattern import pattern_of
+from blade.modes.catalog import by_code
 from blade.rules.catalog import rollout_rules, rule_in_words, to_do
 from blade.rules.declaration import Rule
 from blade.stats.rollout_index import Flags
@@ -38,6 +39,7 @@ OFTEN = 2.0
 TELLING = 0.6
 """By how much the shares of passing and failing outputs must differ in how they begin or end."""
 MOST_SHOWN = 2
+MOST_READ = 3
 MOST_TOOLS = 3
 MADE_UP = "BEH013"
 FEWEST_ALIKE = 2
@@ -58,96 +60,47 @@ _UNJUDGED = ("output-missing", "refused", "handed-back", "no-verdict", UNATTRIBU
 """Modes that say no more than that nothing was handed in."""
 
 
-def by_user(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None:
-    """The rollouts in which the simulated user kept back what it was asked for."""
-    kept = list(context.withheld)
-    if not kept:
+def of_unattributed(context: RunContext, known: Flags) -> FailureGroup | None:
+    """The failures that nothing decides, without those of which something is `known`."""
+    places = context.in_mode(UNATTRIBUTED).less(known)
+    if not len(places):
         return None
-    places = at(context.rollouts, [(one.walk.rollout.key.task_id, one.walk.repeat) for one in kept])
     nothing = none(context.rollouts)
-    group = FailureGroup(mode="user", failing=places, passing=nothing, alone=places)
-    in_contrast = [one for one in kept if one.walk.rollout.key.task_id in context.contrasts] or kept
-    asked = ", ".join(f"`{name}`" for name in dict.fromkeys(one.argument for one in kept))
-    return group, FindingDraft(
-        title="The simulated user keeps back what its script gives",
-        what=f"In {places.in_words} the agent asks for {asked}, the script holds it, and the user never says it.",
-        fix="tell the simulated user to give its ids when asked, and run these tasks again before blaming the model",
-        brief="the user simulator",
-        kind="harness",
-        where=tuple(_kept_back(one, context) for one in _one_a_task(in_contrast)[:2]),
-        support=Support.CONSISTENT,
+    return FailureGroup(
+        mode=UNATTRIBUTED, failing=places, passing=nothing, alone=nothing, confidence=Confidence.SUSPECTED
     )
 
 
-def _one_a_task(kept: Sequence[Withheld]) -> list[Withheld]:
-    """The plainest refusal of each task, those that name what was asked for first."""
-    first: dict[str, Withheld] = {}
-    for one in sorted(kept, key=lambda one: 0 if one.plain else 1):
-        first.setdefault(one.walk.rollout.key.task_id, one)
-    return list(first.values())
+def unexplained(group: FailureGroup, context: RunContext) -> FindingDraft:
+    """Failures that nothing in the files explains: how their outputs look beside those that pass, and which to read.
 
-
-def _kept_back(one: Withheld, context: RunContext) -> QuotedSentence:
-    text = f"{one.walk.place} needs `{one.fact}`"
-    if one.reply is not None:
-        text += f'; the user says (:{one.reply.step}) "{one.reply.quote}"'
-    contrast = context.contrasts.get(one.walk.rollout.key.task_id)
-    parted = [d for d in contrast.divergences if d.party == "user" and d.failing == one.walk.repeat] if contrast else []
-    passed = parted[0].passed.evidence if parted else None
-    if passed is not None:
-        text += f'. In passing {passed.key}:{passed.step} it says "{passed.quote}"'
-    return f"{text}.", tuple(piece for piece in (one.reply, passed) if piece is not None)
-
-
-def unexplained(context: RunContext, known: Flags) -> tuple[FailureGroup, FindingDraft] | None:
-    """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass.
-
-    What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise. Those
-    of which something is `known` are left out.
+    What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise.
     """
-    rollouts = context.rollouts
-    places = context.in_mode(UNATTRIBUTED).less(known)
-    beside = places.within(context.contrasts)
-    walks = context.read(places)
+    beside, walks = group.failing.within(context.contrasts), context.read(group.failing)
     form = _form(context, walks)
-    more = _measured(context, walks) + _more(context, walks)
-    if form is None and not beside and not more:
-        return None
-    told = form is not None or bool(more)
-    failing, nothing = places if told else beside, none(rollouts)
-    group = FailureGroup(mode="unexplained", failing=failing, passing=nothing, alone=nothing)
-    unsaid = f"{group.failing.in_words} {verb(group, 'fail')} without a key or a word of the verifier to say why."
-    if form is not None:
-        return group, FindingDraft(
-            title="Its outputs look otherwise than those that pass",
-            what=f"{unsaid} {_read(context, walks)} {form.what} Whether this is why they fail is not shown.{more}",
-            fix="",
-            brief="the form of the output",
-            kind="verifier",
-            where=form.where,
-            support=Support.UNCLEAR,
-            estimable=False,
-        )
-    if not beside:
-        return group, FindingDraft(
-            title="Nothing here says why these fail",
-            what=f"{unsaid}{more}",
-            fix="",
-            brief="what the verifier looks at",
-            kind="verifier",
-            support=Support.UNCLEAR,
-            estimable=False,
-        )
-    return group, FindingDraft(
-        title="Some repeats of a task fail, and nothing here says why",
-        what=f"{unsaid}{more}",
-        fix="read these beside each other, and have the verifier record what it found",
-        brief="an account of the verifier",
+    told = (
+        f" {_read(context, walks)} {form.what} Whether this is why they fail is not shown." if form is not None else ""
+    )
+    named = listed_places(group)
+    against = " beside a passing repeat" if beside else ""
+    return FindingDraft(
+        title="Failing outputs look different from passing ones" if form is not None else "No cause found in the files",
+        what=f"Nothing in the files decides {how_often(group, context.partition.table.height)}.{told}"
+        f"{_measured(context, walks)}{_more(context, walks)}",
+        fix=f"Read {named}{against}, and have the verifier record why it rejects a rollout",
+        brief="failures without a cause",
         kind="verifier",
-        where=tuple(_parting(task, context) for task in beside.tasks[:2]),
+        owner=READER,
+        where=form.where if form is not None else tuple(_parting(task, context) for task in beside.tasks[:2]),
         support=Support.UNCLEAR,
         estimable=False,
     )
+
+
+def listed_places(group: FailureGroup) -> str:
+    """The first three rollouts of a group: `a#0, b#0 and c#0`."""
+    named = group.failing.named(MOST_READ)
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 class _Form(Struct, frozen=True, kw_only=True):
@@ -234,7 +187,7 @@ def _measured(context: RunContext, failing: Sequence[AlignedTrajectory]) -> str:
         return ""
     won, lost = (f"{low:g}" if low == high else f"{low:g} to {high:g}" for low, high in (found.passing, found.failing))
     return (
-        f" One number tells them apart, whatever it measures: `{found.field}` is {won} in the {found.passes:,} passing "
+        f" One number separates them, whatever it measures: `{found.field}` is {won} in the {found.passes:,} passing "
         f"rollouts that were read and {lost} in {found.failures:,} of these."
     )
 
@@ -251,7 +204,7 @@ def _more(context: RunContext, failing: Sequence[AlignedTrajectory]) -> str:
     ):
         mine, theirs = (median(side) if side else 0.0 for side in values)
         if theirs > 0 and mine >= OFTEN * theirs:
-            said.append(f"{mine:,.0f} {name} in the median against {theirs:,.0f} in passing ones")
+            said.append(f"{mine:,.0f} {name} (median), passing ones {theirs:,.0f}")
     return f" They take {' and '.join(said)}." if said else ""
 
 
@@ -313,11 +266,13 @@ def by_giving_up(context: RunContext, groups: Sequence[FailureGroup]) -> tuple[F
     )
     fix, brief, kind = AFTER_AN_ERROR
     return group, FindingDraft(
-        title="It gives up after an error",
-        what=f"{failing.in_words} end on a call that failed, with a change still due: {_tools(mine)}.",
+        title="Gives up after a failed call",
+        what=f"{_how_many(failing, context)} end on a failed call while a required one is missing: {_tools(mine)}."
+        f"{by_mode(failing, context)}",
         fix=fix,
         brief=brief,
         kind=kind,
+        owner=kind,
         where=tuple(_gave_up(walk) for walk in walks[:MOST_SHOWN]),
     )
 
@@ -361,12 +316,14 @@ def by_guess(
         alone=failing.only(alone),
     )
     return group, FindingDraft(
-        title="It makes up ids and addresses instead of looking them up",
-        what=f"{failing.in_words} give a value that nothing they had seen contains, as {_arguments(mine)}.",
-        fix="have the agent look ids and addresses up before a call, and let the harness refuse one that no message and no "
-        "result holds",
+        title="Makes up ids and addresses instead of looking them up",
+        what=f"{_how_many(failing, context)} pass a value that appears in nothing the agent had seen, as {_arguments(mine)}."
+        f"{by_mode(failing, context)}",
+        fix="Have the agent look up ids and addresses before a call, and have the harness reject a value that no message "
+        "and no result contains",
         brief="ids and addresses looked up before they are used",
         kind="harness",
+        owner="harness",
         where=tuple(_guessed(doubt) for doubt in guessed[:MOST_SHOWN]),
     )
 
@@ -391,12 +348,14 @@ def by_shut_out(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None
     alone = places.only(rollouts.marked(context.in_mode(*_UNJUDGED).rows))
     group = FailureGroup(mode="shut-out", failing=places, passing=none(rollouts), alone=alone)
     return group, FindingDraft(
-        title="A login, a CAPTCHA or a block keeps it out",
-        what=f"{places.in_words} end with the agent saying so, and no passing rollout that was read does.",
-        fix="give the agent what these pages ask for or a way around them, and run these rollouts again before blaming "
-        "the model",
+        title="A login, a CAPTCHA or a block keeps the agent out",
+        what=f"{_how_many(places, context)} end with the agent saying so; no passing rollout that was read does."
+        f"{by_mode(places, context)}",
+        fix="Give the agent access to these pages or another source, and rerun these rollouts before drawing conclusions "
+        "about the model",
         brief="pages that keep the agent out",
         kind="harness",
+        owner="environment",
         where=tuple(_closing(walk) for walk in lost[:2]),
         support=Support.CONSISTENT,
         estimable=False,
@@ -429,11 +388,13 @@ def by_habit(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None:
     nothing = none(context.rollouts)
     group = FailureGroup(mode="habit", subject=code, failing=places, passing=nothing, alone=nothing)
     return group, FindingDraft(
-        title=f"{what[0].upper()}{what[1:]}",
-        what=f"{places.in_words} ({code}), and no passing rollout. Neither a key nor a word of the verifier says more.",
-        fix=to_do(rule),
+        title=_as_sentence(what),
+        what=f"{_how_many(places, context)} show this ({code}), and no passing rollout does; nothing in the files decides "
+        f"them otherwise.",
+        fix=_as_sentence(to_do(rule)),
         brief=f"what the agent does there ({rule.name})",
         kind="prompt",
+        owner="prompt",
         where=tuple(_habit_seen(walk, code) for walk in context.read(places)[:2]),
         support=Support.CONSISTENT,
     )
@@ -460,3 +421,24 @@ def _habit_seen(walk: AlignedTrajectory, code: str) -> QuotedSentence:
     if evidence is None:
         return f"{walk.place}.", ()
     return f'{walk.place}:{evidence.step} "{evidence.quote}".', (evidence,)
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _how_many(places: Refs, context: RunContext) -> str:
+    """`9 of 40 failures (9 tasks)`."""
+    tasks, all_ = len(places.tasks), context.partition.table.height
+    return f"{len(places):,} of {all_:,} failures ({tasks:,} task{'s' if tasks != 1 else ''})"
+
+
+def by_mode(places: Refs, context: RunContext) -> str:
+    """Which rows of the table of failures they stand in, where a finding goes across modes."""
+    modes = context.partition.attributions.table[places.rows]["mode"].drop_nulls().to_list()
+    named = {mode.id: mode.name for mode in context.partition.modes}
+    counted = Counter(named.get(mode, mode) for mode in modes).most_common()
+    if len(set(modes)) == 1 and modes[0] not in by_code():
+        return ""  # a package's own mode, of which the finding is
+    told = "; ".join(f'{times:,} under "{name}"' for name, times in counted)
+    return f" The table of failures lists {told}." if told else ""

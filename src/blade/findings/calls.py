@@ -15,8 +15,9 @@ from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
 from blade.evidence.contrast import DECLINING, Narrower, due_ids, left_out_in_words, narrower
 from blade.evidence.in_words import failure_in_words
 from blade.evidence.simulated_user import hung_up, withdrew
-from blade.findings.examples import examples, last_text, verb
-from blade.findings.groups import FailureGroup
+from blade.findings.examples import examples, last_text
+from blade.findings.groups import FailureGroup, how_often
+from blade.findings.tool_words import third_person, verb_and_objects
 from blade.model.diagnosis import Support
 from blade.model.finding import Differs, Evidence
 from blade.model.pattern import pattern_of
@@ -29,40 +30,41 @@ _NOT = pattern_of(r"\b(?:not|cannot|can't|unable|unfortunately|transfer\w*|skip\
 
 GAVE_UP = "gave up"
 AFTER_AN_ERROR = (
-    "after an error have the agent read what it says, mend the call and try again, or take another way, before it closes",
+    "Tell the agent what to do after a failed call: read the error, correct the call and try again, or take another way",
     "what to do after an error",
     "prompt",
 )
 """What to do about giving up: the remedy, in half a line, and its kind."""
 REASONS = {
-    "silent": "{n} call{s} nothing at all",
-    "hung up": "in {n} the user gives the go-ahead and ends the talk",
-    "withdrew": "in {n} the user takes the wish back",
-    "refused": "{n} tr{ies} and {is} refused",
-    GAVE_UP: "{n} give{s} up after an error",
-    "declined": "{n} decline{s}",
-    "handed over": "{n} hand{s} the user over",
-    "partly": "{n} make{s} only some of those that are due",
-    "left": "{n} leave{s} it undone",
+    "silent": "in {n} the agent makes no call at all",
+    "hung up": "in {n} the user agrees and ends the conversation at once",
+    "withdrew": "in {n} the user withdraws the request",
+    "refused": "in {n} the tool refuses the call",
+    GAVE_UP: "in {n} the agent gives up after an error",
+    "declined": "in {n} the agent declines",
+    "handed over": "in {n} the agent transfers the user",
+    "partly": "in {n} it makes only some of the required calls",
+    "left": "in {n} it never tries",
 }
 """What stood in the way of a change that was due, first match, and how that is said."""
 MOST_SHOWN = 2
 
 
-def _article(name: str) -> str:
-    return "an" if name[:1].lower() in "aeiou" else "a"
-
-
 def extra(group: FailureGroup, context: RunContext) -> FindingDraft:
-    """A change that was not due, alone or beside others that were."""
-    alone = f"; in {len(group.alone)} nothing else differs" if group.alone else ""
+    """A change that was not required, alone or beside others that were."""
+    named = verb_and_objects(group.name)
+    alone = f"; in {len(group.alone)} nothing else is wrong" if group.alone else ""
     return FindingDraft(
-        title=f"It makes {_article(group.name)} `{group.name}` call that the key has not",
-        what=f"{group.failing.in_words} {verb(group, 'make')} one{alone}.",
-        fix=f"before `{group.name}`, have the agent state the facts that allow it and check them against its "
-        f"instructions; or let the tool refuse where they do not hold",
+        title=f"{third_person(named[0]).capitalize()} {named[1]} that it should not {named[0]}"
+        if named
+        else f"Calls `{group.name}` when it should not",
+        what=f"The agent calls `{group.name}`, which the expected actions do not include, in "
+        f"{how_often(group, context.partition.table.height)}{alone}.",
+        fix=f"Before `{group.name}`, require the agent to state the facts and the rule that allow the call; better, have "
+        f"the tool refuse where they do not hold",
         brief=f"a check before `{group.name}`",
         kind="prompt",
+        owner="prompt",
     )
 
 
@@ -86,16 +88,17 @@ def argument(group: FailureGroup, context: RunContext) -> FindingDraft:
     unseen = sum(one.can_be_traced and not one.seen for one in traced)
     giver = _giver(group, context)
     blind = unseen > BLIND * len(traced)
-    alone = f"; in {len(group.alone)} in nothing else" if group.alone else ""
+    alone = f"; in {len(group.alone)} nothing else is wrong" if group.alone else ""
     return FindingDraft(
-        title=f"It gives `{group.name}` another `{group.detail}` than the key",
-        what=f"{group.failing.in_words} {verb(group, 'differ')} from the key in `{group.detail}` of `{group.name}`{alone}."
-        f"{_knowable(traced, unseen)}",
+        title=f"Calls `{group.name}` with the wrong `{group.detail}`",
+        what=f"The agent's `{group.detail}` differs from the expected value in "
+        f"{how_often(group, context.partition.table.height)}{alone}.{_knowable(traced, unseen)}",
         fix=_look_up_first(group, giver) if blind else _check_it(group),
         brief=f"{_look_up(group, giver)} before `{group.name}`"
         if blind
         else f"`{group.detail}` checked before `{group.name}`",
         kind="prompt",
+        owner="prompt",
         where=tuple(_argument_examples(context, traced)),
     )
 
@@ -103,10 +106,10 @@ def argument(group: FailureGroup, context: RunContext) -> FindingDraft:
 def _look_up_first(group: FailureGroup, giver: str | None) -> str:
     """What to do where the right value was never seen."""
     if giver is not None:
-        return f"call `{giver}` before `{group.name}` and take `{group.detail}` from its result"
+        return f"Have the agent call `{giver}` before `{group.name}` and take `{group.detail}` from its result"
     return (
-        f"have the agent look `{group.detail}` up before `{group.name}`, and let the harness refuse one that no message "
-        f"and no result holds"
+        f"Have the agent look `{group.detail}` up before `{group.name}`, and have the harness reject a value that no "
+        f"message and no result contains"
     )
 
 
@@ -116,8 +119,8 @@ def _look_up(group: FailureGroup, giver: str | None) -> str:
 
 def _check_it(group: FailureGroup) -> str:
     return (
-        f"before `{group.name}`, have the agent set `{group.detail}` against what the user asked for and what the "
-        f"look-ups say, value by value"
+        f"Before `{group.name}`, have the agent compare each value of `{group.detail}` with the user's request and with "
+        f"what the lookups returned"
     )
 
 
@@ -146,9 +149,13 @@ def _knowable(traced: Sequence[Trace], unseen: int) -> str:
     if not able:
         return ""
     if unseen > BLIND * able:
-        return f" In {unseen} of {able} read, the value due stands in nothing that the agent had seen by then."
+        return f" In {unseen} of the {able} that were read, the agent had not seen the expected value by then."
     took = sum(one.can_be_traced and one.seen and one.made is not None for one in traced)
-    return f" In {took} of {able} read, the value due stood in what it had seen, and it took another." if took else ""
+    return (
+        f" In {took} of the {able} that were read, the agent had seen the expected value and used another."
+        if took
+        else ""
+    )
 
 
 def _giver(group: FailureGroup, context: RunContext) -> str | None:
@@ -183,25 +190,25 @@ def _argument_example(one: Trace, context: RunContext) -> QuotedSentence:
     origin = provenance.source(one.walk.rollout, one.made, call.index)
     if origin is not None:
         evidence.append(quotes.holding(one.walk.rollout, origin, str(one.made)))
-        text += f"; it stands in :{origin.index}{_by(origin)}"
+        text += f", taken from :{origin.index}{_by(origin)}"
     elif provenance.can_be_traced(one.made) and not provenance.in_prompt(one.walk.rollout, one.made):
-        text += "; it stands nowhere before"
+        text += ", which appears nowhere before"
     right = _right_use(one, context)
     if right is not None:
         walk, step, source = right
         evidence.append(quotes.of_call(walk.rollout, step, one.due, one.name))
         text += f". Passing {walk.place}:{step.index} gives {quotes.shown(one.due, 40)}"
-        text += f", from :{source.index}{_by(source)}" if source is not None else ""
+        text += f", taken from :{source.index}{_by(source)}" if source is not None else ""
     return f"{text}.", tuple(piece for piece in evidence if piece is not None)
 
 
 def _given(one: Trace) -> str:
     given, wanted = quotes.shown(one.made, 40), quotes.shown(one.due, 40)
     if one.made is None:
-        return f"leaves out `{one.name}` {wanted}"
+        return f"leaves out `{one.name}`, expected {wanted}"
     if one.due is None:
-        return f"adds `{one.name}` {given}, which the key has not"
-    return f"gives `{one.name}` {given}, the key has {wanted}"
+        return f"adds `{one.name}` {given}, which is not expected"
+    return f"gives `{one.name}` {given}, expected {wanted}"
 
 
 def _by(step: Step) -> str:
@@ -222,22 +229,30 @@ def left_out(group: FailureGroup, context: RunContext) -> FindingDraft:
     walks = context.read(group.failing)
     why = {walk.place: reason(walk, group.name) for walk in walks}
     counts = Counter(why.values())
-    told = [_in_words(name, counts[name]) for name in REASONS if counts[name]]
+    told = [REASONS[name].format(n=counts[name]) for name in REASONS if counts[name]]
     claims = sum(claims_done(walk, group.name) for walk in walks)
-    told += (
-        [f"{claims} claim{'s' if claims == 1 else ''} in the end that it was done, which is no proof"] if claims else []
-    )
+    told += [f"in {claims} the agent says in the end that it was done"] if claims else []
     commonest = max(REASONS, key=lambda name: counts[name]) if counts else "left"
     picks = _picking(group, context, walks) if commonest in ("partly", "left") else None
     fix, brief, kind = _by_query(picks) if picks is not None else _remedy(commonest, group.name)
     return FindingDraft(
-        title=f"It does not make every `{group.name}` call that is due",
-        what=f"{group.failing.in_words} {verb(group, 'lack')} one that the key has"
-        f"{f'; of {len(walks)} read, ' + ', '.join(told) if told else ''}.{_narrowed(picks)}",
+        title=f"Leaves out a required `{group.name}` call",
+        what=f"A required `{group.name}` call is missing in {how_often(group, context.partition.table.height)}."
+        f"{_why(told, len(walks))}{_narrowed(picks)}",
         fix=fix,
         brief=brief,
         kind=kind,
+        owner="user simulator" if commonest in ("hung up", "withdrew") else "prompt",
         where=_left_out_examples(group, context, walks),
+    )
+
+
+def _why(told: Sequence[str], read: int) -> str:
+    """What stood in the way in each of those that were read."""
+    if not told:
+        return ""
+    return (
+        f" Of the {read} read: {', '.join(told)}." if read > 1 else f" There, {', '.join(told).replace('in 1 ', '')}."
     )
 
 
@@ -250,13 +265,13 @@ def _narrowed(picks: Narrower | None) -> str:
     if picks is None:
         return ""
     return (
-        f" `{picks.tool}` is given `{picks.argument}` in {picks.passing_with} of {picks.passing} passing repeats and in "
-        f"{picks.failing_with} of {picks.failing} failing ones, which pick from what it returns."
+        f" `{picks.tool}` gets `{picks.argument}` in {picks.passing_with} of {picks.passing} passing repeats and in "
+        f"{picks.failing_with} of {picks.failing} failing ones, which filter the results in their reasoning instead."
     )
 
 
 def _by_query(picks: Narrower) -> tuple[str, str, str]:
-    fix = f"have the agent narrow `{picks.tool}` by `{picks.argument}` instead of picking from its results in its head"
+    fix = f"Have the agent pass `{picks.argument}` to `{picks.tool}` instead of filtering its results in its reasoning"
     return fix, f"`{picks.tool}` narrowed by `{picks.argument}`", "prompt"
 
 
@@ -306,11 +321,6 @@ def _ended_on_an_error(walk: AlignedTrajectory) -> bool:
     return result is not None and result.failed
 
 
-def _in_words(name: str, n: int) -> str:
-    one = n == 1
-    return REASONS[name].format(n=n, s="s" if one else "", ies="ies" if one else "y", **{"is": "is" if one else "are"})
-
-
 def claims_done(walk: AlignedTrajectory, tool: str) -> bool:
     """Whether the agent's last words say of the very thing that was due, in one sentence, that it was done."""
     names = due_ids(walk, tool)
@@ -320,29 +330,28 @@ def claims_done(walk: AlignedTrajectory, tool: str) -> bool:
 
 def _remedy(reason_: str, tool: str) -> tuple[str, str, str]:
     if reason_ == "declined":
-        fix = f"set these refusals of `{tool}` against the agent's instructions: it reads them wrongly, or the key goes against them"
+        fix = f"Compare these refusals of `{tool}` with the agent's instructions: the agent misreads them, or the expected actions contradict them"
         return fix, f"the refusals of `{tool}`", "prompt"
     if reason_ == "refused":
-        return f"say in the prompt what to do when `{tool}` returns that error", f"the errors of `{tool}`", "prompt"
+        return f"State in the prompt what to do when `{tool}` returns this error", f"the errors of `{tool}`", "prompt"
     if reason_ == GAVE_UP:
         return AFTER_AN_ERROR
     if reason_ in ("hung up", "withdrew"):
-        fix = "have the simulated user wait until its wish is carried out, and run these tasks again"
+        fix = "Read how the simulated user ends or withdraws the request; if the agent did nothing to cause it, correct the simulator"
         return fix, "the user simulator", "harness"
-    fix = f"have the agent list what the user asked for and, before it closes, the call that did each; `{tool}` is left out"
-    return fix, f"a list of what is due before closing, for `{tool}`", "prompt"
+    fix = f"Before it closes, have the agent list each request with the call that did it; `{tool}` is the one left out"
+    return fix, f"a list of open requests before closing, for `{tool}`", "prompt"
 
 
 def refused_by_schema(group: FailureGroup, context: RunContext) -> FindingDraft:
     """Arguments of another type than the request declares, unknown ones, or required ones that are lacking."""
-    passes = f"{len(group.passing)} passing" if group.passing else "no passing"
     return FindingDraft(
-        title=f"It calls `{group.name}` with arguments that the tool's own schema refuses",
-        what=f"{group.failing.in_words}, with nothing else to explain the failure, and {passes} "
-        f"rollout{'' if len(group.passing) == 1 else 's'}.",
-        fix="decode calls with the tool's schema, or have the harness refuse such a call and say what it takes",
+        title=f"Calls `{group.name}` with arguments that its schema rejects",
+        what=f"Nothing else explains {how_often(group, context.partition.table.height)}.",
+        fix="Decode calls with the tool's schema, or have the harness reject such a call and say what the tool takes",
         brief=f"calls of `{group.name}` that break its schema",
         kind="harness",
+        owner="harness",
         where=tuple(_refused_call(walk, group.name) for walk in context.read(group.failing)[:MOST_SHOWN]),
         support=Support.CONSISTENT,
     )
@@ -354,6 +363,6 @@ def _refused_call(walk: AlignedTrajectory, tool: str) -> QuotedSentence:
     evidence = quotes.of_call(walk.rollout, call) if call is not None else None
     if found is None or call is None or evidence is None:
         return f"{walk.place}.", ()
-    return f"{walk.place}:{call.index} calls `{tool}` `{evidence.quote}`, where `{found.detail}` is not as declared.", (
+    return f"{walk.place}:{call.index} calls `{tool}` `{evidence.quote}`, where `{found.detail}` breaks the schema.", (
         evidence,
     )

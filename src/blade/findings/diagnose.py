@@ -30,24 +30,28 @@ from blade.evidence.context import (
 from blade.evidence.contrast import contrast, unlike
 from blade.evidence.simulated_user import withheld
 from blade.findings import habits, rule_statistics
-from blade.findings.beyond_differences import by_giving_up, by_guess, by_habit, by_shut_out, unexplained
+from blade.findings.beyond_differences import by_giving_up, by_guess, by_habit, by_mode, by_shut_out, of_unattributed
 from blade.findings.deep_dives import deep_dives
 from blade.findings.examples import examples, shown_by
 from blade.findings.groups import FailureGroup, groups
 from blade.findings.habits import alarms
 from blade.findings.interventions import interventions
-from blade.findings.of_modes import draft_of, evidence_of
+from blade.findings.of_modes import draft_of
 from blade.findings.passes_to_doubt import passes_to_doubt
+from blade.findings.responsibility import decided, responsibility
+from blade.findings.table_quotes import evidence_of
 from blade.model.analysis import TaskResult
-from blade.model.attribution import Attributions, Confidence
-from blade.model.diagnosis import Diagnosis, Doubt, Elsewhere, Finding, Label, Mode, Partition, RuleStatistics
+from blade.model.attribution import UNATTRIBUTED, Attributions, Confidence
+from blade.model.diagnosis import Diagnosis, Doubt, Elsewhere, Finding, Headroom, Label, Mode, Partition, RuleStatistics
 from blade.model.finding import Evidence
 from blade.model.run import Run
-from blade.modes.catalog import all_modes
+from blade.modes.catalog import all_modes, by_code
+from blade.modes.measured import in_short
 from blade.rules.engine import doubts
 from blade.rules.scan import as_rule
 from blade.stats.association import benjamini_hochberg
 from blade.stats.headroom import headroom
+from blade.stats.infrastructure import NOT_AGENTS
 from blade.stats.rollout_index import Flags, index_rollouts
 from blade.stats.support import SymptomCounts, tested
 
@@ -100,15 +104,17 @@ def diagnose(
     table = refined(draft, rollouts, counted, others, raised, by_label)
     parts = partition(rollouts, table, counted, names)
     context = replace(context, partition=parts, defects=_defects(parts))
+    raised = decided(raised, table.table)
     by_label_seen = [(one, detect) for one in custom for detect in checked if detect.code == one.name]
     named = findings(context, by_label_seen, raised)
     own_causes = {**{label.name: label.cause for label in custom}, **causes_of_defined(draft.readings)}
-    decided = causes(rollouts, parts, own_causes, elsewhere.passed)
+    of_tasks = causes(rollouts, parts, own_causes, elsewhere.passed)
     if labels:
         of_rules = partition(rollouts, replace(table, table=table.rules_table, readings=()), counted, names)
-        decided = by_persons(decided, labels, causes(rollouts, of_rules, own_causes, elsewhere.passed))
-    remedies, together = interventions(context, named, raised, decided)
+        of_tasks = by_persons(of_tasks, labels, causes(rollouts, of_rules, own_causes, elsewhere.passed))
+    remedies, together = interventions(context, named, raised, of_tasks)
     found = Diagnosis(
+        responsibility=responsibility(table.table),
         partition=_with_evidence(context),
         findings=tuple(finding for finding, _ in named),
         interventions=remedies,
@@ -117,7 +123,7 @@ def diagnose(
         habits=habits.habits(done, q[len(seen) :]),
         rule_statistics=checked,
         passes_to_doubt=passes_to_doubt(context),
-        causes=decided,
+        causes=of_tasks,
         doubts=tuple(one for one in raised if one.about != AGENT),
         across=tuple(one for one in raised if one.about == AGENT),
         deep_dives=deep_dives(context),
@@ -200,15 +206,16 @@ def with_diagnosis(tasks: Sequence[TaskResult], diagnosis: Diagnosis) -> tuple[T
 def findings(
     context: RunContext, custom: Sequence[tuple[CustomLabel, RuleStatistics]] = (), doubts: Sequence[Doubt] = ()
 ) -> list[tuple[Finding, FailureGroup]]:
-    """The findings of a run with their rollouts, best to fix first; they say different things."""
+    """The findings of a run with their rollouts, best to fix first; what two of them name is said."""
     rollouts = context.rollouts
     named_by_package = {label.name for label, _ in custom}
     mine = [group for group in groups(context.partition, rollouts) if group.mode not in named_by_package]
-    drafted = [(group, draft_of(group, context)) for group in mine]
     habit = by_habit(context)
     known = rollouts.marked(habit[0].failing.rows if habit is not None else none(rollouts).rows)
+    rest = of_unattributed(context, known)
+    drafted = [(group, draft_of(group, context)) for group in (*mine, *([rest] if rest is not None else []))]
     beside = (by_guess(context, doubts, mine), by_giving_up(context, mine), by_shut_out(context), habit)
-    drafted += [one for one in (*beside, unexplained(context, known)) if one is not None]
+    drafted += [one for one in beside if one is not None]
     drafted += [by_label(label, seen, context) for label, seen in custom if label.fix is not None and seen.fired_failed]
     drafted = [(group, draft) for group, draft in drafted if len(group.failing)]
     ranked = sorted(((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(*one))
@@ -218,9 +225,23 @@ def findings(
         hit = rollouts.those(group.failing.rows)
         says_more = group.mode == "label" or int((~named[hit]).sum()) > OVERLAP * len(group.failing)
         if says_more and len(chosen) < MOST:
-            chosen.append((one, group))
+            chosen.append((_counted_again(one, group, chosen), group))
             named[hit] = True
     return chosen
+
+
+def _counted_again(finding: Finding, group: FailureGroup, chosen: Sequence[tuple[Finding, FailureGroup]]) -> Finding:
+    """The finding, saying how many of its rollouts earlier ones count too."""
+    rollouts = group.failing.of
+    shared = [
+        (number, times)
+        for number, (_, other) in enumerate(chosen, start=1)
+        if (times := len(group.failing.only(rollouts.marked(other.failing.rows))))
+    ]
+    if not shared:
+        return finding
+    told = ", ".join(f"{times:,} in finding {number}" for number, times in shared)
+    return replace(finding, what=f"{finding.what} Also counted: {told}.")
 
 
 def _rank(finding: Finding, group: FailureGroup) -> tuple[bool, bool, bool, float, float, int, str]:
@@ -228,7 +249,15 @@ def _rank(finding: Finding, group: FailureGroup) -> tuple[bool, bool, bool, floa
     room = finding.headroom
     low = room.interval.low if room.interval is not None else -inf
     suspected = group.confidence is Confidence.SUSPECTED
-    return not finding.fix, suspected, group.repeats_the_verdict, -room.only_defect, -low, -finding.rollouts, finding.id
+    return (
+        group.mode == UNATTRIBUTED,
+        suspected,
+        group.repeats_the_verdict,
+        -room.only_defect,
+        -low,
+        -finding.rollouts,
+        finding.id,
+    )
 
 
 def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> Finding:
@@ -236,7 +265,8 @@ def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> F
     rollouts = context.rollouts
     settled = group.confidence is not Confidence.SUSPECTED and not group.repeats_the_verdict
     alone = group.alone.rows if settled else none(rollouts).rows
-    hit, only = rollouts.those(group.failing.rows, group.passing.rows), rollouts.those(alone)
+    sure = group.sure if group.sure is not None else group.failing
+    hit, only = rollouts.those(sure.rows, group.passing.rows), rollouts.those(alone)
     return Finding(
         id=group.id,
         title=draft.title,
@@ -246,6 +276,7 @@ def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> F
         fix=draft.fix,
         brief=draft.brief,
         kind=draft.kind,
+        owner=draft.owner,
         support=draft.support,
         rollouts=len(group.failing),
         tasks=len(group.tasks),
@@ -253,7 +284,22 @@ def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> F
         locations=group.failing.named(MOST_REFS),
         evidence=tuple(one for _, found in where for one in found),
         confidence=str(group.confidence),
-        headroom=headroom(rollouts, hit, only, estimable=draft.estimable and settled),
+        measured=in_short(group.mode) if group.mode in by_code() else "",
+        headroom=_worth(group, headroom(rollouts, hit, only, estimable=draft.estimable and settled), context),
+    )
+
+
+def _worth(group: FailureGroup, room: Headroom, context: RunContext) -> Headroom:
+    """What fixing it gives; where no repeat of its tasks is without it, what rollouts that were validly graded achieve.
+
+    Only for what is not the agent's: an agent that is fixed may well do better than the rest of its rollouts.
+    """
+    _rollouts, table = context.rollouts, context.partition.attributions.table[group.failing.rows]
+    usual = context.usual_pass_rate
+    if room.estimate is not None or not table.select(NOT_AGENTS).to_series().all() or usual is None:
+        return room
+    return replace(
+        room, estimate=usual * room.ceiling, reason="at the pass rate of the rollouts that are the agent's own"
     )
 
 
@@ -276,11 +322,12 @@ def by_label(label: CustomLabel, seen: RuleStatistics, context: RunContext) -> t
     )
     return group, FindingDraft(
         title=label.message.rstrip("."),
-        what=f"{failing.in_words} that fail, and {len(passing)} that pass{'' if len(passing) != 1 else 'es'}, "
-        f"carry the package's label `{label.name}`.",
+        what=f"The package's label `{label.name}` holds in {failing.in_words} that fail and in {len(passing)} that "
+        f"pass{'' if len(passing) != 1 else 'es'}.{by_mode(failing, context)}",
         fix=fix.action,
         brief=fix.action,
         kind=fix.kind,
+        owner=fix.kind,
         where=tuple(_label_quoted(one) for one in shown[:MOST_QUOTED]),
         support=seen.support,
     )
@@ -297,4 +344,5 @@ def _as_read(attributions: Attributions, mode: str) -> tuple[Flags, Flags]:
 
 def _label_quoted(one: Evidence) -> QuotedSentence:
     where = f"{one.key}:{one.step}" if one.step is not None else f"{one.key}, {one.field}"
-    return f'{where}: "{one.quote}".', (one,)
+    quote = f"`{one.quote}`" if one.field == "arguments" and "`" not in one.quote else f'"{one.quote}"'
+    return f"{where}: {quote}.", (one,)

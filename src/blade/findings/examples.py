@@ -178,7 +178,7 @@ def check(walk: AlignedTrajectory, name: str) -> Evidence | None:
     for one in failed:
         start, end = telling(one.words)
         found = quotes.of_row(walk.rollout, one.words_field, one.words[start:end])
-        if found is not None:
+        if found is not None and len(found.quote.split()) > 1:
             return found
     return None
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
-from msgspec import Struct
+from msgspec import Struct, field
 
 from blade.evidence.context import Refs, none
 from blade.model.attribution import UNATTRIBUTED, Confidence
@@ -16,6 +18,8 @@ MOST = 40
 """Groups that are looked at, the largest."""
 FEW_FAILURES = 10
 """Up to this many failures a single rollout makes a finding; beyond it takes two."""
+FEWEST_SHARE = 0.05
+"""Share of a result mode's rollouts that a subject must have to be told apart: below it, it describes a few of many."""
 CALLS = ("malformed-arguments", "action-extra", "no-action", "partial-actions", "wrong-argument", "action-missing")
 """Modes whose subject is a tool, or a tool and its argument."""
 
@@ -29,9 +33,13 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
     failing: Refs
     passing: Refs
     alone: Refs
-    """Failing rollouts to which no other mode applies."""
+    """Failing rollouts, proven or likely, to which no other mode applies."""
     confidence: Confidence = Confidence.LIKELY
     """Of the weakest half: what most of them have at least."""
+    sure: Refs | None = None
+    """Failing rollouts that are proven or likely; None for all."""
+    confidences: Mapping[Confidence, int] = field(default_factory=dict)
+    """How many rollouts have each."""
 
     @property
     def id(self) -> str:
@@ -58,6 +66,14 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
         return self.failing.tasks
 
 
+def how_often(group: FailureGroup, failures: int) -> str:
+    """`13 of 43 failures (13 tasks; 12 likely, 1 suspected)`."""
+    tasks, sure = len(group.tasks), group.confidences
+    mixed = f"; {', '.join(f'{times:,} {one}' for one, times in sure.items())}" if len(sure) > 1 else ""
+    of = f"{len(group.failing):,} of {failures:,} failure{'s' if failures != 1 else ''}"
+    return f"{of} ({tasks:,} task{'s' if tasks != 1 else ''}{mixed})"
+
+
 def groups(partition: Partition, rollouts: RolloutIndex) -> list[FailureGroup]:
     """Every group of two rollouts or more (one, where few failed), largest first; what nothing decides is in none."""
     lost = np.flatnonzero(~rollouts.passed)
@@ -74,23 +90,31 @@ def groups(partition: Partition, rollouts: RolloutIndex) -> list[FailureGroup]:
 
 
 def _other_modes() -> pl.Expr:
-    """How many other modes apply that say more than the verdict; what comes after a failure of the machinery follows from
-    it.
+    """How many other modes apply that say more than the verdict; what comes after a failure that is not the agent's follows
+    from it.
     """
     telling = [mode.code for mode in all_modes() if not mode.result]
     others = pl.col("also").list.eval(pl.element().is_in(telling)).list.sum().fill_null(0)
-    return pl.when(pl.col("valid")).then(others).otherwise(0)
+    return pl.when(pl.col("valid") & (pl.col("party") == "agent")).then(others).otherwise(0)
 
 
 def _subject(table: pl.DataFrame) -> pl.Expr:
-    """The subject where two rollouts share it; the others of a mode make one group together."""
-    shared = pl.len().over("mode", "subject") > 1
-    return pl.when(shared | pl.lit(table.height <= FEW_FAILURES)).then("subject").otherwise(pl.lit(""))
+    """The subject by which the rollouts of a mode are told apart; empty where they make one group together.
+
+    What fixes the machinery or a limit is the same for all: those are one group a mode, by the subject that all share.
+    """
+    size, of_mode = pl.len().over("mode", "subject"), pl.len().over("mode")
+    whole = pl.col("mode").is_in([mode.code for mode in all_modes() if mode.group in ("machinery", "limit")])
+    enough = ~pl.col("mode").is_in([mode.code for mode in all_modes() if mode.result]) | pl.col("mode").is_in(CALLS)
+    shared = (size > 1) & (enough | (size >= FEWEST_SHARE * of_mode)) | pl.lit(table.height <= FEW_FAILURES)
+    return pl.when(pl.when(whole).then(size == of_mode).otherwise(shared)).then("subject").otherwise(pl.lit(""))
 
 
 def _group(mode: str, subject: str, rows: pl.DataFrame, rollouts: RolloutIndex) -> FailureGroup:
     failing = Refs(of=rollouts, rows=rows["row"].to_numpy().astype(np.int64))
-    alone = rows.filter(pl.col("modes") == 0)["row"].to_numpy().astype(np.int64)
+    settled = rows["confidence"].fill_null("suspected") != Confidence.SUSPECTED
+    alone = rows.filter((pl.col("modes") == 0) & settled)["row"].to_numpy().astype(np.int64)
+    counted = {one: int((rows["confidence"] == one).sum()) for one in Confidence}
     order = list(Confidence)
     sure = sorted(order.index(Confidence(one)) for one in rows["confidence"].drop_nulls())
     return FailureGroup(
@@ -99,5 +123,7 @@ def _group(mode: str, subject: str, rows: pl.DataFrame, rollouts: RolloutIndex) 
         failing=failing,
         passing=none(rollouts),
         alone=Refs(of=rollouts, rows=alone),
+        sure=failing.only(rollouts.marked(rows.filter(settled)["row"].to_numpy())),
         confidence=order[sure[len(sure) // 2]] if sure else Confidence.SUSPECTED,
+        confidences={one: times for one, times in counted.items() if times},
     )

@@ -18,11 +18,13 @@ from msgspec.structs import replace
 from blade.evidence import quotes
 from blade.evidence.context import MOST_REFS, Refs, RunContext, none
 from blade.findings.groups import FailureGroup
-from blade.model.diagnosis import Doubt, Finding, Intervention, TaskCause, Together
+from blade.model.attribution import UNATTRIBUTED, Confidence
+from blade.model.diagnosis import READER, Doubt, Finding, Headroom, Intervention, TaskCause, Together
 from blade.model.finding import Cause, Evidence
 from blade.rules.catalog import all_rules, to_do
 from blade.rules.declaration import Rule
 from blade.stats.headroom import headroom
+from blade.stats.infrastructure import NOT_AGENTS
 from blade.stats.rollout_index import Flags, RolloutIndex
 
 MOST = 12
@@ -35,6 +37,15 @@ KIND_OF_DOUBT = {
     "verifier": "verifier",
     "tool": "harness",
     "user": "harness",
+    "limit": "harness",
+    "agent": "prompt",
+}
+OWNER_OF_DOUBT = {
+    "key": "task author",
+    "task": "task author",
+    "verifier": "test author",
+    "tool": "tool author",
+    "user": "user simulator",
     "limit": "harness",
     "agent": "prompt",
 }
@@ -53,6 +64,11 @@ class _Remedy(Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
     doubts: bool = False
     """About the benchmark, not the model."""
+    owner: str = ""
+    confidence: str = ""
+    decides: bool = True
+    headroom: Headroom | None = None
+    """What the finding that it comes from gains."""
 
 
 def interventions(
@@ -64,10 +80,10 @@ def interventions(
     """What to do, best first, and what all of it would give together, counted once."""
     catalogue = {rule.code: rule for rule in all_rules()}
     rollouts = context.rollouts
-    remedies = [_of_finding(one, group) for one, group in findings if one.fix]
+    remedies = [_of_finding(one, group) for one, group in findings if one.fix and one.owner != READER]
     settled = [one for one in doubts if not one.preview]
     for code in dict.fromkeys(one.code for one in settled):
-        remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], rollouts))
+        remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], context))
     ranked = sorted(
         ((_measured(one, rollouts, causes), one) for one in remedies if one.failing),
         key=lambda one: _rank(*one),
@@ -86,11 +102,20 @@ def _of_finding(one: Finding, group: FailureGroup) -> _Remedy:
         alone=group.alone,
         estimable=one.headroom.reason != "read from the verdict",
         evidence=one.evidence,
+        owner=one.owner,
+        headroom=one.headroom,
+        confidence=one.confidence,
+        decides=not group.repeats_the_verdict and group.mode != UNATTRIBUTED and not one.fix.startswith("Read "),
     )
 
 
-def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: RolloutIndex) -> _Remedy:
-    """One remedy for all that a rule doubts; its rollouts are those of the tasks that did not pass, or those it names."""
+def _of_doubts(doubts: Sequence[Doubt], rule: Rule, context: RunContext) -> _Remedy:
+    """One remedy for all that a rule doubts; its rollouts are those of the tasks that did not pass, or those it names.
+
+    Only those gain by it alone whose attribution puts them down to somebody else than the agent.
+    """
+    rollouts = context.rollouts
+    failing_otherwise = context.partition.attributions.table.select(NOT_AGENTS).to_series().to_numpy()
     evidence = tuple(piece for one in doubts for piece in one.evidence)
     whole = [task for one in doubts if not one.places for task in one.tasks]
     named = rollouts.at([place for one in doubts for place in one.places])
@@ -102,10 +127,12 @@ def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: RolloutIndex) -> _
         source=rule.code,
         failing=Refs(of=rollouts, rows=rows),
         passing=none(rollouts),
-        alone=none(rollouts),
+        alone=Refs(of=rollouts, rows=rows).only(failing_otherwise),
         estimable=False,
         evidence=evidence,
         doubts=doubts[0].about != "agent",
+        owner=OWNER_OF_DOUBT[doubts[0].about],
+        confidence=str(Confidence.LIKELY if any(one.decided for one in doubts) else Confidence.SUSPECTED),
     )
 
 
@@ -127,8 +154,11 @@ def _measured(one: _Remedy, rollouts: RolloutIndex, causes: Mapping[str, TaskCau
         task_ids=tasks,
         rollouts=len(one.failing),
         locations=one.failing.named(MOST_REFS),
-        headroom=headroom(rollouts, hit, only, estimable=one.estimable),
+        headroom=one.headroom or headroom(rollouts, hit, only, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
+        owner=one.owner,
+        confidence=one.confidence,
+        decides=one.decides,
     )
 
 
@@ -138,10 +168,12 @@ def _causes_of(tasks: Sequence[str], causes: Mapping[str, TaskCause]) -> tuple[C
     return tuple(sorted(counts, key=lambda cause: (-counts[cause], cause)))
 
 
-def _rank(one: Intervention, remedy: _Remedy) -> tuple[float, float, float, int, str]:
+def _rank(one: Intervention, remedy: _Remedy) -> tuple[bool, bool, float, float, float, int, str]:
+    """What can be acted on before what has to be read; then by what it gains alone."""
     room = one.headroom
     low = room.interval.low if room.interval is not None else -inf
-    return -room.only_defect, -low, -room.ceiling, remedy.doubts, one.source
+    suspected = one.confidence == Confidence.SUSPECTED
+    return suspected, not one.decides, -room.only_defect, -low, -room.ceiling, remedy.doubts, one.source
 
 
 def _is_told(remedy: _Remedy, known: Flags, rollouts: RolloutIndex) -> bool:

@@ -8,7 +8,7 @@ import polars as pl
 from msgspec.structs import asdict
 
 from blade.evidence.context import RunContext
-from blade.findings.of_modes import evidence_of
+from blade.findings.table_quotes import evidence_of
 from blade.model.diagnosis import DoubtfulPass
 from blade.model.finding import Evidence
 from blade.model.reading import SOUND, ReaderAttribution

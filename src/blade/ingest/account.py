@@ -47,7 +47,9 @@ def accounts_of(batch: Batch) -> list[Account]:
     """The account of each row of a batch."""
 
     def values(path: str) -> Column:
-        told = batch.told(path)  # the response, which is most of a row, is not decoded again for what it tells of its end
+        told = batch.told(
+            path
+        )  # the response, which is most of a row, is not decoded again for what it tells of its end
         if told is not None:
             return told
         top, *inside = path.split(".")

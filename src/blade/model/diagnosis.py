@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from blade.model.attribution import Attributions
 
+READER = "reader"
+"""The owner of a finding whose evidence supports no more than reading its rollouts."""
 LONGEST_SHOWN = 120
 """Characters of a rule or a sentence in the short text of a value."""
 
@@ -231,6 +233,32 @@ class Headroom(Bounded, frozen=True, kw_only=True):
     """The score lies between 0 and 1, and a hundredth of it is called a point; else rewards have a scale of their own."""
 
 
+class PartyCount(msgspec.Struct, frozen=True, kw_only=True):
+    """Rollouts that did not pass for which one party has to act."""
+
+    party: str
+    proven: int
+    likely: int
+
+
+class Responsibility(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose the failures of a run are: every rollout that did not pass is counted once."""
+
+    failures: int
+    agent: int
+    others: tuple[PartyCount, ...]
+    """Neither the agent nor a limit, proven or likely; the most first."""
+    limit: int
+    suspected: int
+    """Somebody else's by a suspicion only."""
+    unknown: int
+
+    @property
+    def not_agents(self) -> int:
+        """Failures that are proven or likely not to be the agent's."""
+        return sum(one.proven + one.likely for one in self.others)
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Something worth acting on, in four parts: what, against what, where, what to do."""
 
@@ -241,11 +269,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     where: tuple[str, ...]
     """Sentences with locations and quotes."""
     fix: str
-    """Empty where the finding describes failures, and nothing shows that fixing it would help."""
     brief: str
     """What to do, in half a line."""
     kind: str
     """harness, prompt, verifier, data, infrastructure."""
+    owner: str
+    """Who does it, as a mode names it: harness, environment, test author, task author, tool author, user simulator, prompt."""
     support: Support
     confidence: str
     """proven, likely or suspected: of the attributions that it is made of."""
@@ -255,6 +284,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     locations: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     headroom: Headroom
+    measured: str = ""
+    """How often its mode is right where the truth is known; empty for a finding across modes."""
+
+    @property
+    def gain(self) -> Headroom | None:
+        """What fixing it would gain; None where all that is known is a suspicion."""
+        return None if self.confidence == "suspected" or self.owner == READER else self.headroom
 
 
 class Intervention(msgspec.Struct, frozen=True, kw_only=True):
@@ -274,6 +310,12 @@ class Intervention(msgspec.Struct, frozen=True, kw_only=True):
     """Of those, the first."""
     headroom: Headroom
     evidence: tuple[Evidence, ...]
+    owner: str = ""
+    """Who does it."""
+    confidence: str = ""
+    """proven, likely or suspected."""
+    decides: bool = True
+    """False where all that is known is the verdict itself, so that reading comes first."""
     adds: float = 0.0
     """What its ceiling adds to that of the interventions ranked before it."""
 
@@ -302,6 +344,8 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     strong: bool = False
     preview: bool = False
     """A rule in preview is shown, and decides no cause."""
+    decided: bool = False
+    """Some failure of its tasks is put down to whom it is about, proven or likely."""
     places: tuple[tuple[str, int], ...] = ()
     """Rollouts that it spoils; empty where it is about every failure of its tasks."""
 
@@ -347,6 +391,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Everything known about why rollouts of a run failed."""
 
     partition: Partition
+    responsibility: Responsibility
     findings: tuple[Finding, ...]
     interventions: tuple[Intervention, ...]
     together: Together

@@ -13,6 +13,7 @@ from functools import cache
 
 from blade.model.errors import RequestError
 from blade.modes.declaration import CHECKED, GROUPS, HEADINGS, FailureMode
+from blade.modes.measured import in_words
 
 PACKAGE = "blade.modes"
 
@@ -95,6 +96,7 @@ def _body(mode: FailureMode, level: int) -> list[str]:
         f"- Stage: {mode.stage}; {'validly graded' if mode.valid else 'not validly graded'}",
         f"- Cause: {cause}",
         f"- Action ({mode.owner}): {mode.action}",
+        f"- Measured: {in_words(mode.code)}",
         "",
     ]
     for heading, text in mode.sections:

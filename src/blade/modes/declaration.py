@@ -66,7 +66,8 @@ class FailureMode(Struct, frozen=True, kw_only=True):
         """The title of a finding about a subject."""
         if subject:
             return self.title.replace("{subject}", subject)
-        return self.row
+        whole = self.title.removesuffix(" ({subject})").removesuffix(": {subject}")
+        return self.row if "{subject}" in whole else whole
 
 
 def mode(

@@ -137,7 +137,7 @@ def _finding_summary(finding: Finding) -> FindingSummary:
     return FindingSummary.of(
         finding,
         what=f"{finding.title}. {finding.what}"[:LONGEST_WHAT],
-        points=finding.headroom if finding.fix else None,
+        points=finding.gain if finding.fix else None,
         location=first.location if first else finding.locations[0],
         quote=first.quote[:LONGEST_WHAT] if first else None,
         fix=finding.fix or None,

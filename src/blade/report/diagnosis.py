@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from blade.model.analysis import RunAnalysis
 from blade.model.attribution import UNATTRIBUTED
-from blade.model.diagnosis import Alarm, DeepDive, Diagnosis, Doubt, Finding, Habit, Headroom, Mode
+from blade.model.diagnosis import (
+    READER,
+    Alarm,
+    DeepDive,
+    Diagnosis,
+    Doubt,
+    Finding,
+    Habit,
+    Headroom,
+    Intervention,
+    Mode,
+    PartyCount,
+    Responsibility,
+)
 from blade.model.finding import Cause
-from blade.report.numbers import gain, listed, plural, points
+from blade.report.numbers import gain, listed, plural, points, score
 from blade.report.text import code, cut, safe, safe_inside, spans, table
 
 MOST_MODES = 8
@@ -18,6 +32,9 @@ MOST_HABITS = 6
 LONGEST_QUOTE = 80
 LONGEST_CODE = 50
 LONGEST_NAME = 120
+LONGEST_STEP = 240
+MOST_IDS = 3
+"""Ids in a sentence: more drown it."""
 
 
 def prose(text: str) -> str:
@@ -36,15 +53,14 @@ def _inner(part: str, first: bool) -> str:
 def modes_lines(one: RunAnalysis) -> list[str]:
     """The table of modes: it adds up to the failures."""
     found = one.diagnosis
-    failed = one.metrics.counts["failed_rollouts"] or 0
-    if found is None or not failed:
+    if found is None or not found.responsibility.failures:
         return []
     rows = [
         [
             prose(_mode_name(mode)),
             f"{mode.rollouts:,}",
             f"{mode.tasks:,}",
-            mode.party,
+            responsible(mode.party),
             mode.confidence or "-",
             example(mode),
         ]
@@ -102,13 +118,13 @@ def _quoted(quote: str) -> str:
 
 def finding_lines(number: int, finding: Finding) -> list[str]:
     """One finding in four parts."""
-    places = _places(finding)
+    places, sure = _places(finding), strength(finding)
     return [
-        f"**{number}. {prose(finding.title.rstrip('.'))}.** {prose(finding.what)} *{strength(finding)}.*",
+        f"**{number}. {prose(finding.title.rstrip('.'))}.** {prose(finding.what)}" + (f" *{sure}.*" if sure else ""),
         "",
         *[f"- {prose(text)}" for text in (finding.against, *finding.where) if text],
-        *([f"- {'Also' if finding.against else 'Places:'} {safe(places)}."] if places else []),
-        *([f"- *Do ({finding.kind}):* {prose(finding.fix)}."] if finding.fix else []),
+        *([f"- {'Also' if finding.against else 'See'} {safe(places)}."] if places else []),
+        *([f"- *{_owner(finding.owner)}:* {prose(_sentence(finding.fix))}"] if finding.fix else []),
         "",
     ]
 
@@ -117,24 +133,42 @@ def _places(finding: Finding) -> str:
     named = [
         one for one in finding.locations if one not in finding.against and not any(one in t for t in finding.where)
     ]
-    return listed(named, 10) if named else ""
+    more = finding.rollouts - (len(finding.locations) - len(named)) - len(named[:MOST_IDS])
+    return ", ".join(named[:MOST_IDS]) + (f" and {more:,} more" if named and more > 0 else "")
 
 
 def strength(finding: Finding) -> str:
-    """How strongly it is tied to failing, and what mending it would give where there is something to mend."""
-    return f"{finding.support}; {worth(finding.headroom)}" if finding.fix else f"{finding.support}; a description"
+    """How sure it is, and what fixing it would gain, where something settled is there to fix."""
+    gained = worth(finding.gain) if finding.gain is not None and _gains(finding.gain) else ""
+    sure = "" if finding.owner == READER else finding.confidence.capitalize()
+    return "; ".join(filter(None, (sure, gained)))
+
+
+def _gains(room: Headroom) -> bool:
+    """Whether anything is known to be gained: for what repeats the verdict or is suspected nothing is."""
+    return room.estimate is not None or room.only_defect > 0
+
+
+def at_most(room: Headroom) -> str:
+    """What fixing it would gain, in short."""
+    unit = " points" if room.in_points else ""
+    if room.estimate is not None and (room.interval is None or room.interval.low > 0):
+        return f"about {gain(room.estimate, room.in_points)}{unit}"
+    return f"up to {gain(room.only_defect or room.ceiling, room.in_points)}{unit}"
 
 
 def worth(room: Headroom) -> str:
-    """What mending it would give, three ways."""
+    """What fixing it would gain, three ways: `about 5.8 points (95 % CI 0.4 to 11.3); up to 8.0`."""
+    unit = " points" if room.in_points else ""
     said = []
     if room.estimate is not None and room.interval is not None and room.interval.low < room.interval.high:
         about, low, high = (gain(v, room.in_points) for v in (room.estimate, room.interval.low, room.interval.high))
-        said.append(f"about {about}{' points' if room.in_points else ''} ({low} to {high})")
-    if room.only_defect:
-        said.append(f"{gain(room.only_defect, room.in_points)} where nothing else is wrong")
-    unit = "" if room.in_points else ", in units of the reward"
-    return ", ".join([*said, f"ceiling {gain(room.ceiling, room.in_points)}{unit}"])
+        said.append(f"about {about}{unit} (95 % CI {low} to {high})")
+    if room.estimate is not None and room.interval is None:
+        said.append(f"about {gain(room.estimate, room.in_points)}{unit} at the pass rate of the other rollouts")
+    only, most = gain(room.only_defect, room.in_points), gain(room.ceiling, room.in_points)
+    said += [f"{only}{unit} if only this is fixed"] if room.only_defect and only != most else []
+    return "; ".join([*said, f"up to {most}{unit}" + ("" if room.in_points else " in units of the reward")])
 
 
 def findings_lines(one: RunAnalysis) -> list[str]:
@@ -144,18 +178,83 @@ def findings_lines(one: RunAnalysis) -> list[str]:
     lines: list[str] = []
     for number, finding in enumerate(one.diagnosis.findings[:MOST_FINDINGS], start=1):
         lines += finding_lines(number, finding)
-    return lines
+    return [*lines, *_reliability(one.diagnosis.findings[:MOST_FINDINGS])]
 
 
-def doubts_lines(one: RunAnalysis) -> list[str]:
-    """Doubts about the benchmark in one paragraph, kept apart from the model."""
+def _reliability(findings: Sequence[Finding]) -> list[str]:
+    """A footnote: how often the modes that lead are right where the truth is known."""
+    codes = {finding.id.partition(":")[0]: finding.measured for finding in findings if finding.measured}
+    told = [f"{code} {measured}" for code, measured in codes.items()]
+    if not told:
+        return []
+    return [f"*How often these failure modes are right where the truth is known: {'; '.join(told)}.*"]
+
+
+def responsible_lines(one: RunAnalysis) -> list[str]:
+    """Whose the failures are, and what the score would read without those that are not the agent's: a reading."""
+    if one.diagnosis is None or not one.diagnosis.responsibility.failures:
+        return []
+    found = one.diagnosis.responsibility
+    rest = {
+        "agent": found.agent,
+        "limits": found.limit,
+        "suspected to be someone else's": found.suspected,
+        "undecided": found.unknown,
+    }
+    told = ", ".join(f"{name} {times:,}" for name, times in rest.items() if times)
+    failures = plural(found.failures, "failure")
+    if not found.not_agents:
+        head = f"**No failure is put down to the machinery, the benchmark or the simulated user** ({told})."
+    else:
+        verb = "is" if found.not_agents == 1 else "are"
+        head = f"**{found.not_agents:,} of the {failures} {verb} not the agent's**: {', '.join(map(_party, found.others))}."
+        head += f" The rest: {told}." if told else ""
+    return [" ".join([head, *_without_others(one, found)])]
+
+
+def _party(one: PartyCount) -> str:
+    """`verifier 13 (3 proven, 10 likely)`."""
+    counts = {"proven": one.proven, "likely": one.likely}
+    known = {name: times for name, times in counts.items() if times}
+    told = next(iter(known)) if len(known) == 1 else ", ".join(f"{times:,} {name}" for name, times in known.items())
+    return f"{responsible(one.party)} {one.proven + one.likely:,} ({told})"
+
+
+def responsible(party: str) -> str:
+    """A party, or several with their numbers, as people write it."""
+    return party.replace("user_simulator", "simulated user")
+
+
+def _without_others(one: RunAnalysis, found: Responsibility) -> list[str]:
+    """The score without what is not the agent's, and without passes to doubt; what it is not."""
+    scores = {each.name: each for each in one.metrics.scores if each.value is not None}
+    doubtful = len(one.diagnosis.passes_to_doubt) if one.diagnosis else 0
+    whole, proven = scores.get("not_agents_excluded"), scores.get("proven_not_agents_excluded")
+    if whole is None or not (found.not_agents or doubtful):
+        return []
+    passes = f"{plural(doubtful, 'pass').replace('passs', 'passes')} to doubt" if doubtful else ""
+    failures = "these failures" if found.not_agents > 1 else "this failure" if found.not_agents else ""
+    proven_only = sum(each.proven for each in found.others)
+    some = proven is not None and 0 < proven_only < found.not_agents
+    aside = f"; {score(proven.value)} without only the {proven_only:,} proven ones" if proven and some else ""
+    named = " and ".join(filter(None, (failures, passes)))
+    return [
+        (
+            f"Without {named} the score would read {score(whole.value)} ({plural(whole.n_rollouts, 'rollout')}){aside}. This "
+            "is a reading and not the score: removing failures biases it upward."
+        )
+    ]
+
+
+def issues_lines(one: RunAnalysis) -> list[str]:
+    """Issues with the benchmark, one a line with its owner; suspicions last, and as something to read."""
     if one.diagnosis is None or not one.diagnosis.doubts:
         return []
-    told = doubts_told(one.diagnosis)
+    told = issues_told(one.diagnosis)
     more = len(told) - MOST_DOUBTS
-    tail = f" {plural(more, 'more doubt')} in findings.json." if more > 0 else ""
-    shown = [f"*{about.capitalize()}:* {prose(text)}." for about, text in told[:MOST_DOUBTS]]
-    return ["**Doubts about the benchmark (not the model).** " + " ".join(shown) + tail]
+    tail = [f"- {plural(more, 'more issue')} in findings.json."] if more > 0 else []
+    shown = [f"- *{about}:* {prose(text.rstrip('.'))}." for about, text in told[:MOST_DOUBTS]]
+    return ["**Benchmark issues**", "", *shown, *tail]
 
 
 def passes_to_doubt_lines(one: RunAnalysis) -> list[str]:
@@ -164,28 +263,39 @@ def passes_to_doubt_lines(one: RunAnalysis) -> list[str]:
         return []
     found = one.diagnosis.passes_to_doubt
     told = "; ".join(f"{safe(each.location)}: {safe(each.why)}" for each in found[:MOST_DOUBTS])
-    more = f", and {len(found) - MOST_DOUBTS:,} more in findings.json" if len(found) > MOST_DOUBTS else ""
-    return [
-        f"**Passes to doubt.** {len(found):,} {'pass' if len(found) == 1 else 'passes'} may not mean what {'it seems' if len(found) == 1 else 'they seem'}: {told}{more}."
-    ]
+    more = f"; {len(found) - MOST_DOUBTS:,} more in findings.json" if len(found) > MOST_DOUBTS else ""
+    return [f"**Passes to doubt.** {len(found):,} of the passes may be hollow: {told}{more}."]
 
 
-def doubts_told(found: Diagnosis) -> list[tuple[str, str]]:
-    """What each rule doubts, about what and in words: the first thing that it saw, and in which other tasks it saw more."""
+def issues_told(found: Diagnosis) -> list[tuple[str, str]]:
+    """Who owns what each rule saw, and in words: the first thing that it saw, and in which other tasks it saw more.
+
+    What no failure is put down to comes last, and says so.
+    """
     by_code: dict[str, list[Doubt]] = {}
-    for doubt in found.doubts:
+    for doubt in sorted(found.doubts, key=lambda one: (one.preview, not one.decided)):
         by_code.setdefault(doubt.code, []).append(doubt)
-    return [(mine[0].about, mine[0].message + _elsewhere(mine)) for mine in by_code.values()]
+    return [(_issue_head(mine[0]), mine[0].message + _elsewhere(mine)) for mine in by_code.values()]
+
+
+def _issue_head(doubt: Doubt) -> str:
+    about = _ABOUT.get(doubt.about, doubt.about.capitalize())
+    return about if doubt.decided else f"{about} (no failure is put down to it)"
+
+
+_ABOUT = {"key": "Expected answer", "user": "Simulated user"}
 
 
 def _elsewhere(doubts: list[Doubt]) -> str:
     others = dict.fromkeys(task for doubt in doubts[1:] for task in doubt.tasks if task not in doubts[0].tasks)
-    return f" (and so in {plural(len(others), 'more task')}: {listed(list(others), 5)})" if others else ""
+    named = list(others)
+    more = f" and {len(named) - MOST_IDS:,} more" if len(named) > MOST_IDS else ""
+    return f" (also in {', '.join(named[:MOST_IDS])}{more})" if named else ""
 
 
 def why_not(one: RunAnalysis) -> str:
     """Why nothing is said about failures."""
-    return f"Why rollouts failed is not looked at: {safe(one.why_not)}."
+    return f"Failures were not analyzed: {safe(one.why_not)}."
 
 
 def mode_section(one: RunAnalysis) -> list[str]:
@@ -206,7 +316,7 @@ def mode_section(one: RunAnalysis) -> list[str]:
 def _all_modes(found: Diagnosis) -> list[str]:
     """Every mode, where page one puts some together."""
     rows = [
-        [prose(_mode_name(m)), f"{m.rollouts:,}", f"{m.tasks:,}", m.party, m.confidence or "-"]
+        [prose(_mode_name(m)), f"{m.rollouts:,}", f"{m.tasks:,}", responsible(m.party), m.confidence or "-"]
         for m in found.partition.modes
     ]
     return table(["What happened", "Rollouts", "Tasks", "Responsible", "Confidence"], rows, "findings.json", 24)
@@ -259,10 +369,10 @@ def causes_lines(one: RunAnalysis) -> list[str]:
     """How many tasks each cause has, in one line, with what is not settled."""
     if one.diagnosis is None or not one.diagnosis.causes:
         return []
-    counts = Counter(str(found.cause) if found.cause else "not settled" for found in one.diagnosis.causes.values())
-    named = ", ".join(f"{counts[name]:,} {name}" for name in (*map(str, Cause), "not settled") if counts[name])
+    counts = Counter(str(found.cause) if found.cause else "undecided" for found in one.diagnosis.causes.values())
+    named = ", ".join(f"{counts[name]:,} {name}" for name in (*map(str, Cause), "undecided") if counts[name])
     return [
-        f"**Causes** of the {plural(len(one.diagnosis.causes), 'task')} with a rollout that did not pass: {named}.{_labelled(one.diagnosis)}"
+        f"**Causes** of the {plural(len(one.diagnosis.causes), 'task')} that failed: {named}.{_labelled(one.diagnosis)}"
     ]
 
 
@@ -367,33 +477,55 @@ def _deep_dive(deep_dive: DeepDive) -> list[str]:
     ]
 
 
-def first_steps(one: RunAnalysis) -> list[str]:
-    """What the diagnosis asks for first: settle the doubts, repair the machinery, then the findings that give most."""
+def first_steps(one: RunAnalysis, most: int) -> list[str]:
+    """What to do first, by what it gains, each with who does it; what is only suspected is to be read."""
     found = one.diagnosis
-    if found is None:
+    if found is None or most < 1:
         return []
-    steps = []
-    tasks = list(dict.fromkeys(t for doubt in found.doubts if doubt.about != "tool" for t in doubt.tasks))
-    if tasks:
-        abouts = ", ".join(dict.fromkeys(_SETTLE[doubt.about] for doubt in found.doubts if doubt.about != "tool"))
-        steps.append(f"settle {abouts}, and run {_named(tasks)} again before blaming the model.")
-    mine = [f for f in found.findings if f.fix and not set(f.task_ids) <= set(tasks)]
-    mine = sorted(mine, key=lambda f: f.kind != "infrastructure")[:2]
-    numbers = {f.id: n for n, f in enumerate(found.findings, start=1)}
-    return [*steps, *(f"finding {numbers[f.id]}: {prose(f.brief)} ({plural(f.rollouts, 'rollout')})." for f in mine)]
+    numbers = {each.id: n for n, each in enumerate(found.findings, start=1)}
+    settled = [each for each in found.interventions if each.confidence != "suspected" and each.decides]
+    acted = {each.source for each in settled}
+    rest = [each for each in found.findings if each.id not in acted and _to_read(each)]
+    steps = [f"*{_owner(each.owner)}:* {_step(each, numbers.get(each.source))}" for each in settled]
+    return [*steps, *(_read_step(each, numbers[each.id]) for each in rest)][:most]
 
 
-_SETTLE = {
-    "key": "the key",
-    "verifier": "the verifier",
-    "user": "the user simulator",
-    "limit": "the limit",
-    "task": "what the tasks give",
-}
+def _to_read(finding: Finding) -> bool:
+    """Whether the evidence supports no more than reading its rollouts."""
+    return finding.confidence == "suspected" or finding.owner == READER or finding.fix.startswith("Read ")
 
 
-def _named(tasks: list[str]) -> str:
-    return f"{'task' if len(tasks) == 1 else 'tasks'} {safe(listed(tasks, 10))}"
+def _step(one: Intervention, number: int | None) -> str:
+    """The action, what it is about, how much hangs on it."""
+    tasks = f"task{'s' if len(one.task_ids) > 1 else ''} {_ids(one.task_ids)}"
+    about = f"finding {number}" if number is not None and number <= MOST_FINDINGS else tasks
+    gained = f"; {at_most(one.headroom)}" if _gains(one.headroom) else ""
+    return f"{prose(_sentence(cut(one.action, LONGEST_STEP)))} ({safe_inside(about)}: {plural(one.rollouts, 'failure')}{gained})"
+
+
+def _read_step(finding: Finding, number: int) -> str:
+    named = ", ".join(safe_inside(one) for one in finding.locations[:MOST_IDS])
+    return (
+        f"Read {named}. {prose(finding.title.rstrip('.'))} (finding {number}, {plural(finding.rollouts, 'failure')})."
+    )
+
+
+def _ids(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - MOST_IDS:,} more" if len(names) > MOST_IDS else ""
+    return ", ".join(names[:MOST_IDS]) + more
+
+
+def _owner(owner: str) -> str:
+    return _OWNERS.get(owner, owner.capitalize())
+
+
+_OWNERS = {READER: "Next", "data": "Task author", "verifier": "Test author", "infrastructure": "Harness"}
+
+
+def _sentence(text: str) -> str:
+    """An action as a sentence of its own."""
+    whole = text if text.endswith((".", "...")) else f"{text}."
+    return whole[:1].upper() + whole[1:]
 
 
 def recommendations(one: RunAnalysis) -> list[str]:
@@ -434,9 +566,9 @@ def _together(one: RunAnalysis, found: Diagnosis) -> list[str]:
 def _unit(one: RunAnalysis, room: Headroom) -> str:
     """What the numbers of headroom are of."""
     if not room.in_points:
-        return "Gains are of the score over all expected rollouts, where a mended one gets the highest reward seen."
-    mended = "" if one.metrics.headline == "pass_at_1" else ", where a mended one gets a reward of 1"
-    return f"Points are of the score over all expected rollouts{mended}."
+        return "Gains are in the score over all expected rollouts, where a fixed one gets the highest reward seen."
+    fixed = "" if one.metrics.headline == "pass_at_1" else ", where a fixed one gets a reward of 1"
+    return f"Points are of the score over all expected rollouts{fixed}."
 
 
 def _not_to_learn_from(found: Diagnosis) -> list[str]:

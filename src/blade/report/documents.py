@@ -604,7 +604,7 @@ def findings(one: RunAnalysis) -> FindingsDocument:
             for mode in diagnosis.partition.modes
         ),
         findings=tuple(
-            FindingDocument.of(each, fix=each.fix or None, headroom=each.headroom if each.fix else None)
+            FindingDocument.of(each, fix=each.fix or None, headroom=each.gain if each.fix else None)
             for each in diagnosis.findings
         ),
         across_repeats=diagnosis.across,

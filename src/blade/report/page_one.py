@@ -6,18 +6,19 @@ from blade.model.analysis import Analysis, RunAnalysis, ScorePart, SliceValue, U
 from blade.model.measure import Measure
 from blade.report.diagnosis import (
     causes_lines,
-    doubts_lines,
     finding_lines,
     findings_lines,
     first_steps,
+    issues_lines,
     modes_lines,
     passes_to_doubt_lines,
     prose,
+    responsible_lines,
     shown_modes,
     why_not,
 )
 from blade.report.lost import grouped
-from blade.report.numbers import amount, gain, limits, listed, plural, score, share
+from blade.report.numbers import amount, gain, limits, plural, score, share
 from blade.report.readers import readers_line
 from blade.report.text import code, cut, safe, safe_inside, table
 
@@ -26,6 +27,9 @@ CLOSE = 0.10
 WIDE = 0.15
 """A gap between slices that is worth a line, as a share of what scores can span."""
 MOST_PAIRS = 6
+MOST_STEPS = 4
+"""Things to do first: more than four are a list that nobody starts."""
+MOST_IDS = 3
 ENOUGH_ROLLOUTS = 30
 TELLING_RATIO = 1.5
 """How far medians of passes and failures must lie apart before they are worth a line."""
@@ -36,7 +40,7 @@ LONGEST_REASON = 120
 
 
 def page_one(analysis: Analysis) -> list[str]:
-    """Title, score, floor, readings, what stands out, what to do first, what the files cannot show."""
+    """Title, score, baseline, readings, whose the failures are, findings, what to do first, what is not recorded."""
     if len(analysis.runs) == 1:
         return _one(analysis.runs[0])
     return _several(analysis)
@@ -51,13 +55,13 @@ def heading(analysis: Analysis) -> str:
 
 
 def title(one: RunAnalysis) -> str:
-    """`airline, gpt-4o: 0.420, and 0.380 of it can be had by doing nothing`."""
+    """`airline, gpt-4o: 0.420 (an agent that does nothing scores 0.380)`."""
     head = f"{one.run.benchmark}, {one.run.name}" if one.run.benchmark else one.run.name
     lead = leading(one)
     if lead.value is None:
         return f"{head}: no score ({lead.reason})"
     floor = _near_floor(one)
-    return f"{head}: {score(lead.value)}" + (f", and {score(floor.value)} can be had by {_how(floor)}" if floor else "")
+    return f"{head}: {score(lead.value)}" + (f" ({_baseline(floor)})" if floor else "")
 
 
 def leading(one: RunAnalysis) -> Measure:
@@ -75,7 +79,8 @@ def name_of(headline: str) -> str:
 
 def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", "", *before_modes(one)]
-    for part in (modes_lines, readers_line, causes_lines, findings_lines, doubts_lines, passes_to_doubt_lines):
+    parts = (responsible_lines, modes_lines, readers_line, causes_lines, findings_lines, issues_lines)
+    for part in (*parts, passes_to_doubt_lines):
         found = part(one)
         lines += [*found, ""] if found else []
     return [*lines, *after_doubts(one)]
@@ -110,9 +115,9 @@ def score_lines(one: RunAnalysis) -> list[str]:
     passes = f"{counts['passed_rollouts']:,} of {judged:,} judged rollouts passed"
     size = f"{plural(lead.n, 'task')}{_repeats(one)}"
     spread = _interval(lead, one.run.tasks["group"].drop_nulls().n_unique())
-    line = f"**Score.** {name_of(metrics.headline)} **{score(lead.value)}** ({passes}, {size}; {spread})."
+    line = f"**Score.** {name_of(metrics.headline)} **{score(lead.value)}** ({passes}; {size}; {spread})."
     if metrics.headline == "mean_reward":
-        line += f" It leads because {metrics.headline_why}."
+        line += f" This is the headline because {metrics.headline_why}."
     return [line, " ".join(filter(None, (_with_repeats(one), _buckets(one), _outcomes(one))))]
 
 
@@ -121,7 +126,7 @@ def _parts(one: RunAnalysis) -> list[str]:
     parts = one.metrics.parts
     if not parts or not (one.metrics.doubts or 2 * parts[0].held <= parts[0].rollouts):
         return []
-    return [f"**Parts of the verdict.** They hold in so many judged rollouts: {'; '.join(map(_part, parts))}."]
+    return [f"**Parts of the verdict.** Judged rollouts in which each holds: {'; '.join(map(_part, parts))}."]
 
 
 def _part(part: ScorePart) -> str:
@@ -138,20 +143,14 @@ def _lost_input(one: RunAnalysis) -> list[str]:
     kinds = grouped(run.problems)
     again = f", in {kinds[0].count:,} places" if kinds[0].count > 1 else ""
     first = f"{code(str(kinds[0].first))} ({safe_inside(cut(kinds[0].reason, LONGEST_REASON))}{again})"
-    others = f" and {plural(len(kinds) - 1, 'other kind')}" if again and len(kinds) > 1 else ""
-    where = (
-        f"{first}; see Artifact Inventory"
-        if run.problem_count == 1
-        else f"first {first}{others}; all in Artifact Inventory"
-    )
-    lost = f"{plural(run.problem_count, 'place')} of the input could not be used, or only in part"
-    return [f"**Input.** {read} could be read; {lost}: {where}."]
+    which = first if len(kinds) == 1 else f"the first is {first}; the Artifact Inventory lists all {len(kinds)} kinds"
+    return [f"**Input.** {read} read, with {plural(run.problem_count, 'problem')} in the files: {which}."]
 
 
 def _repeats(one: RunAnalysis) -> str:
     sizes = {task.rollouts for task in one.tasks if task.rollouts}
     if len(sizes) == 1:
-        return f" x {sizes.pop()}"
+        return f" x {plural(sizes.pop(), 'repeat')}"
     return f" with {min(sizes)} to {max(sizes)} rollouts each" if sizes else ""
 
 
@@ -160,8 +159,8 @@ def _interval(lead: Measure, groups: int) -> str:
         why = "one task" if lead.n < 2 else "one group" if groups == 1 else "all tasks agree"
         return f"no interval: {why}"
     unit = "groups" if groups else "tasks"
-    rough = f", rough: fewer than 30 {unit}" if lead.interval.rough else ""
-    return f"{limits(lead.interval)} over {unit}, 95 %{rough}"
+    rough = f", rough with fewer than 30 {unit}" if lead.interval.rough else ""
+    return f"95 % CI {limits(lead.interval)} over {unit}{rough}"
 
 
 def _with_repeats(one: RunAnalysis) -> str:
@@ -169,7 +168,10 @@ def _with_repeats(one: RunAnalysis) -> str:
     if best.value is None or every.value is None or one.metrics.headline != "pass_at_1":
         return ""
     k = one.metrics.k
-    return f"Best of {k}: {score(best.value)}; all {k}: {score(every.value)} ({plural(best.n, 'task')} with {k} judged rollouts)."
+    return (
+        f"Best of {k} repeats: {score(best.value)}; all {k} pass: {score(every.value)} "
+        f"({plural(best.n, 'task')} with {k} judged rollouts)."
+    )
 
 
 def _buckets(one: RunAnalysis) -> str:
@@ -178,7 +180,7 @@ def _buckets(one: RunAnalysis) -> str:
         del buckets["missing"]
     if "always_pass" in buckets and all(task.judged <= 1 for task in one.tasks):
         del buckets["sometimes_pass"]
-        why = " (no task has two verdicts)"
+        why = " (one verdict a task)"
     else:
         names = {}
     named = ", ".join(f"{count:,} {names.get(name, name.replace('_', ' '))}" for name, count in buckets.items())
@@ -194,28 +196,28 @@ def _all_are_known(one: RunAnalysis) -> bool:
 
 def _outcomes(one: RunAnalysis) -> str:
     counts = one.metrics.counts
-    odd = [(counts[f"{kind}_rollouts"] or 0, kind) for kind in ("errored", "unscored", "missing", "duplicate")]
-    said = ", ".join(f"{count:,} {kind}" for count, kind in odd if count)
-    return f"Rollouts without a verdict or left out: {said}." if said else ""
+    kinds = {"errored": "errored", "unscored": "unscored", "missing": "missing", "duplicate": "left out as duplicates"}
+    said = [f"{count:,} {words}" for kind, words in kinds.items() if (count := counts[f"{kind}_rollouts"] or 0)]
+    return f"Rollouts without a score: {', '.join(said)}." if said else ""
 
 
 def floor_lines(one: RunAnalysis) -> list[str]:
-    """What no skill at all would score, where the keys allow it."""
+    """What no skill at all would score, where the expected answers allow it."""
     lines = []
     for base in one.metrics.baselines:
         if base.value is not None:
-            how = _how(base)
-            lines.append(
-                f"**Floor.** {how[:1].upper()}{safe(how[1:])} scores {score(base.value)} ({plural(base.n, 'task')} with a key)."
-            )
+            said = _baseline(base)
+            lines.append(f"**Baseline.** {said[:1].upper()}{safe_inside(said[1:])} ({plural(base.n, 'task')}).")
     wants = one.metrics.slices.get("key_expects")
     if wants:
-        lines.append("By what the key wants: " + "; ".join(_slice(one, value) for value in wants) + ".")
+        lines.append("Passes by what the tasks require: " + "; ".join(_slice(one, value) for value in wants) + ".")
     return lines
 
 
-def _how(base: Measure) -> str:
-    return "doing nothing" if base.name == "do_nothing" else base.method
+def _baseline(base: Measure) -> str:
+    """`an agent that does nothing scores 0.380`."""
+    who = "an agent that does nothing" if base.name == "do_nothing" else base.method
+    return f"{who} scores {score(base.value)}"
 
 
 def _near_floor(one: RunAnalysis) -> Measure | None:
@@ -228,17 +230,24 @@ def _slice(one: RunAnalysis, value: SliceValue) -> str:
     """The number that leads comes first: passes, or the mean reward."""
     passed, name = f"{value.passed:,} of {value.rollouts:,}", safe_inside(value.value)
     if one.metrics.headline == "pass_at_1":
-        return f"{name} {passed} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
-    return f"{name} {score(value.pass_at_1)} ({passed} passed, {plural(value.tasks, 'task')})"
+        return f"{name}: {passed} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
+    return f"{name}: {score(value.pass_at_1)} ({passed} passed, {plural(value.tasks, 'task')})"
 
 
 def _readings(one: RunAnalysis) -> list[str]:
-    judged = next(s.value for s in one.metrics.scores if s.name == "judged")
-    others = [s for s in one.metrics.scores if s.name != "judged" and s.value is not None and s.value != judged]
-    if not others:
-        return []
-    said = "; ".join(f"{s.name.replace('_', ' ')} {score(s.value)} ({plural(s.n_rollouts, 'rollout')})" for s in others)
-    return [f"**Other readings of the same rows.** Judged only {score(judged)}; {said}."]
+    """The same rows counted in other ways: with rollouts that have no verdict, and as the harness wrote them."""
+    found = {each.name: each for each in one.metrics.scores if each.value is not None}
+    judged = found["judged"].value if "judged" in found else None
+    named = {
+        "all_expected": "counting rollouts without a score as failed",
+        "as_recorded": "as the harness recorded it",
+    }
+    said = [
+        f"{words} {score(found[name].value)} ({plural(found[name].n_rollouts, 'rollout')})"
+        for name, words in named.items()
+        if name in found and found[name].value != judged
+    ]
+    return [f"**Other readings of the score.** {'; '.join(said)[:1].upper()}{'; '.join(said)[1:]}."] if said else []
 
 
 def _stands_out(one: RunAnalysis) -> list[str]:
@@ -259,7 +268,7 @@ def _widest_slice(one: RunAnalysis) -> str:
     gap, field, low, high = max(gaps, key=lambda g: (g[0], g[1]))
     if gap < WIDE * one.metrics.span:
         return ""
-    return f"{code(field)} divides the tasks most: {_slice(one, low)} against {_slice(one, high)}."
+    return f"Scores differ most by {code(field)}: {_slice(one, low)}; {_slice(one, high)}."
 
 
 def _noise(one: RunAnalysis) -> str:
@@ -268,10 +277,10 @@ def _noise(one: RunAnalysis) -> str:
         return ""
     same, new = (gain(1.96 * error, one.metrics.in_points) for error in (spread.se_same_tasks, spread.se_new_tasks))
     unit = " points" if one.metrics.in_points else ""
-    again = f"Run again on the same tasks, the score would move by about {same}{unit} either way"
+    again = f"Expect ±{same}{unit} if you rerun the same tasks"
     if spread.se_new_tasks < spread.se_same_tasks:
-        return f"{again}; too few tasks differ to say more of other tasks."
-    return f"{again}; on other tasks of this kind by {new}."
+        return f"{again}; too few tasks differ to say more about new tasks."
+    return f"{again}, ±{new} on new tasks of this kind."
 
 
 def _spending(one: RunAnalysis) -> str:
@@ -293,36 +302,44 @@ def _ratio(usage: UsageSummary) -> float:
 
 
 def _first(one: RunAnalysis) -> list[str]:
-    steps = [*filter(None, (_rerun(one), _disagreeing(one))), *first_steps(one)] or [*filter(None, (_read(one),))]
+    """At most four things to do, each with who does it; else where to start reading."""
+    before = [*filter(None, (_rerun(one), _disagreeing(one)))]
+    steps = [*before, *first_steps(one, MOST_STEPS - len(before))] or [*filter(None, (_read(one),))]
     if len(steps) == 1:
-        return [f"**First:** {steps[0]}"]
-    return ["**First:** " + " ".join(f"({n}) {step}" for n, step in enumerate(steps, start=1))] if steps else []
+        return [f"**Do first:** {steps[0]}"]
+    return ["**Do first:**", "", *(f"{n}. {step}" for n, step in enumerate(steps, start=1))] if steps else []
 
 
 def _rerun(one: RunAnalysis) -> str:
-    counts = one.metrics.counts
-    gone = [task.task_id for task in one.tasks if task.missing]
-    unjudged = [task.task_id for task in one.tasks if task.errored or task.unscored]
-    said = []
-    if gone:
-        said.append(f"run the {plural(counts['missing_rollouts'] or 0, 'missing rollout')} of {_tasks_named(gone)}")
-    if unjudged:
-        total = (counts["errored_rollouts"] or 0) + (counts["unscored_rollouts"] or 0)
-        said.append(f"get a verdict for the {plural(total, 'errored or unscored rollout')} of {_tasks_named(unjudged)}")
-    return "; ".join(said) + "." if said else ""
+    """What has no score, by task, or by rollout where the task has others."""
+    gone = [task.task_id for task in one.tasks if task.missing or task.errored or task.unscored]
+    if not gone:
+        return ""
+    they = "it has" if len(gone) == 1 else "they have"
+    which = (
+        f"{_named(gone)} ({they} rollouts without a score)" if _repeated(one) else f"{_named(gone)}: {they} no score"
+    )
+    return f"Rerun {which}."
 
 
-def _tasks_named(tasks: list[str]) -> str:
-    return f"{'task' if len(tasks) == 1 else f'{len(tasks):,} tasks:'} {safe(listed(tasks, 6))}"
+def _repeated(one: RunAnalysis) -> bool:
+    return any(task.rollouts > 1 for task in one.tasks)
+
+
+def _named(tasks: list[str]) -> str:
+    """At most three: `a, b and c`; `a, b, c and 9 more`."""
+    shown = [safe_inside(task) for task in tasks[:MOST_IDS]]
+    if len(tasks) > MOST_IDS:
+        return f"{', '.join(shown)} and {len(tasks) - MOST_IDS:,} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _disagreeing(one: RunAnalysis) -> str:
     wrong = [entry for entry in one.recorded if entry.agrees is False]
-    return (
-        f"find out why {plural(len(wrong), 'recorded number')} cannot be made again from the rows (see Artifact Inventory)."
-        if wrong
-        else ""
-    )
+    if not wrong:
+        return ""
+    verb = "differs" if len(wrong) == 1 else "differ"
+    return f"Find out why {plural(len(wrong), 'recorded number')} {verb} from the rows (see Artifact Inventory)."
 
 
 def _read(one: RunAnalysis) -> str:
@@ -332,14 +349,14 @@ def _read(one: RunAnalysis) -> str:
         task = min(mixed, key=lambda t: (abs(t.passed * 2 - t.judged), t.task_id))
         command = code(f"blade show RUN {task.locations[0]}")
         which = f" of the {len(mixed)} sometimes-pass tasks, for instance" if len(mixed) > 1 else ":"
-        return f"read a failing repeat beside a passing one{which} {command} (task {safe(task.task_id)} passes {task.passed} of {task.judged})."
+        return f"Read a failing repeat beside a passing one{which} {command} (task {safe(task.task_id)} passes {task.passed} of {task.judged})."
     failing = [task for task in one.tasks if task.locations and task.failed]
-    return f"read a failure: {code(f'blade show RUN {failing[0].locations[0]}')}." if failing else ""
+    return f"Read a failure: {code(f'blade show RUN {failing[0].locations[0]}')}." if failing else ""
 
 
 def _cannot_show(one: RunAnalysis) -> list[str]:
     absent = not_in_files(one)
-    return [f"**Not in these files:** {', '.join(absent)}."] if absent else []
+    return [f"**Not recorded:** {', '.join(absent)}."] if absent else []
 
 
 def not_in_files(one: RunAnalysis) -> list[str]:
@@ -351,10 +368,13 @@ def not_in_files(one: RunAnalysis) -> list[str]:
         ("time", "seconds" not in have),
         ("cost", "cost" not in have),
         ("trajectories", "steps" not in have or not rollouts["steps"].sum()),
-        ("the answer key", not (tasks["expected"].count() or tasks["key_expects"].count() or tasks["key_fp"].count())),
+        (
+            "expected answers",
+            not (tasks["expected"].count() or tasks["key_expects"].count() or tasks["key_fp"].count()),
+        ),
         ("temperature", "temperature" not in one.run.settings),
         ("how many rollouts were expected", one.run.expected_from is None),
-        ("repeats (no task has two rollouts)", rollouts.height > 0 and all(task.rollouts <= 1 for task in one.tasks)),
+        ("repeats", rollouts.height > 0 and all(task.rollouts <= 1 for task in one.tasks)),
     ]
     return [what for what, absent in missing if absent]
 
@@ -371,7 +391,7 @@ def _several(analysis: Analysis) -> list[str]:
             if part
         ]
         floor = _near_floor(one)
-        lines += [f"{score(floor.value)} can be had by {safe(_how(floor))}.", ""] if floor else []
+        lines += [f"{_baseline(floor)[:1].upper()}{safe_inside(_baseline(floor)[1:])}.", ""] if floor else []
     if len(analysis.runs) > MOST_RUNS:
         lines += [f"{len(analysis.runs) - MOST_RUNS} more runs: see Aggregate Results.", ""]
     return [*lines, *shared_lines(analysis), ""]
@@ -379,11 +399,11 @@ def _several(analysis: Analysis) -> list[str]:
 
 def _how_failed(one: RunAnalysis) -> list[str]:
     """For a page with several runs: the commonest modes in a line, and the first finding."""
-    found, failed = one.diagnosis, one.metrics.counts["failed_rollouts"] or 0
-    if found is None or not failed:
+    found = one.diagnosis
+    if found is None or not (failed := found.responsibility.failures):
         return []
     named = "; ".join(f"{mode.rollouts:,} {prose(mode.name)}" for mode in shown_modes(found)[:4])
-    lines = [f"How its {plural(failed, 'failure')} failed: {named}."]
+    lines = [f"What went wrong in its {plural(failed, 'failure')}: {named}."]
     return [*lines, "", *(finding_lines(1, found.findings[0])[:3] if found.findings else [])]
 
 
@@ -394,7 +414,7 @@ def lost_lines(analysis: Analysis) -> list[str]:
         lost = _outcomes(one)
         if lost:
             expected = next(s.value for s in one.metrics.scores if s.name == "all_expected")
-            lines.append(f"{safe(one.run.name)}: {lost} Over all expected rollouts the score is {score(expected)}.")
+            lines.append(f"{safe(one.run.name)}: {lost} Counting them as failed, the score is {score(expected)}.")
     return lines
 
 
@@ -427,10 +447,10 @@ def models_table(analysis: Analysis) -> list[str]:
 def shared_lines(analysis: Analysis) -> list[str]:
     """Pairs of runs on the tasks that both have; one line where more than two runs have the same tasks."""
     if not analysis.shared:
-        return ["The runs share fewer than half of their tasks, so their scores cannot be set against each other."]
+        return ["The runs share fewer than half of their tasks, so their scores are not comparable."]
     if len(analysis.runs) > 2 and _same_tasks(analysis):
         same = plural(leading(analysis.runs[0]).n, "task")
-        return [f"All {len(analysis.runs)} runs judged the same {same}, so their scores can be set against each other."]
+        return [f"All {len(analysis.runs)} runs judged the same {same}, so their scores are comparable."]
     lines = []
     more = len(analysis.shared) - MOST_PAIRS
     for (first, second), (tasks, left, right) in list(analysis.shared.items())[:MOST_PAIRS]:

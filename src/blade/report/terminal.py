@@ -12,7 +12,16 @@ from itertools import zip_longest
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.pattern import pattern_of
 from blade.model.run import Artifact
-from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, strength
+from blade.report.diagnosis import (
+    MOST_DOUBTS,
+    MOST_FINDINGS,
+    causes_lines,
+    issues_told,
+    passes_to_doubt_lines,
+    responsible_lines,
+    shown_modes,
+    strength,
+)
 from blade.report.lost import LostInput, grouped
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
@@ -76,8 +85,9 @@ def summary(analysis: Analysis) -> list[str]:
     if len(analysis.runs) == 1:
         one = analysis.runs[0]
         body = [_plain(line) for line in before_modes(one)]
-        after = [*_doubts(one), *(_plain(line) for line in after_doubts(one))]
-        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *_wrapped(after)]
+        issues, after = _wrapped(_issues(one)), _wrapped([_plain(line) for line in after_doubts(one)])
+        between = [""] if issues else []
+        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *issues, *between, *after]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
     said = [_plain(line) for line in [*shared_lines(analysis), *lost_lines(analysis)]]
     failed = [line for one in analysis.runs[:MOST_RUNS] for line in _in_short(one)]
@@ -98,7 +108,7 @@ def _in_short(one: RunAnalysis) -> list[str]:
 
 def _modes(one: RunAnalysis) -> list[str]:
     """The partition as aligned lines, between blank ones."""
-    failed = one.metrics.counts["failed_rollouts"] or 0
+    failed = one.diagnosis.responsibility.failures if one.diagnosis is not None else 0
     if one.diagnosis is None or not failed:
         return []
     rows = [
@@ -109,25 +119,33 @@ def _modes(one: RunAnalysis) -> list[str]:
         )
         for m in shown_modes(one.diagnosis)
     ]
-    causes = [_plain(line) for line in [*readers_line(one), *causes_lines(one)]]
-    return ["", f"How the {plural(failed, 'failure')} failed (each once):", *_aligned(rows), *_wrapped(causes), ""]
+    causes = [_plain(line) for line in [*responsible_lines(one), *readers_line(one), *causes_lines(one)]]
+    return [
+        "",
+        f"What went wrong in the {plural(failed, 'failure')} (each counted once):",
+        *_aligned(rows),
+        *_wrapped(causes),
+        "",
+    ]
 
 
 def _findings(one: RunAnalysis) -> list[str]:
     """Each finding with one example."""
     lines: list[str] = []
     for number, f in enumerate(one.diagnosis.findings[:MOST_FINDINGS] if one.diagnosis else (), start=1):
-        lines += _wrapped([_words(f"{number}. {f.title.rstrip('.')}. {f.what} [{strength(f)}]")])
+        sure = f" [{strength(f)}]" if strength(f) else ""
+        lines += _wrapped([_words(f"{number}. {f.title.rstrip('.')}. {f.what}{sure}")])
         lines += _wrapped([_words(f"   {f.against}")] if f.against else [], indent="   ")
-        lines += _wrapped([_words(f"   Do ({f.kind}): {f.fix}.")] if f.fix else [], indent="   ")
+        lines += _wrapped([_words(f"   Do ({f.owner}): {f.fix}.")] if f.fix else [], indent="   ")
         lines.append("")
     return lines
 
 
-def _doubts(one: RunAnalysis) -> list[str]:
-    found = doubts_told(one.diagnosis)[:MOST_DOUBTS] if one.diagnosis else ()
-    said = " ".join(f"{about.capitalize()}: {_words(text)}." for about, text in found)
-    return [f"Doubts about the benchmark, not the model. {said}"] if said else []
+def _issues(one: RunAnalysis) -> list[str]:
+    found = issues_told(one.diagnosis)[:MOST_DOUBTS] if one.diagnosis else ()
+    told = [f"- {about}: {_words(text)}." for about, text in found]
+    passes = [_plain(line) for line in passes_to_doubt_lines(one)]
+    return [*(["Benchmark issues:", *told] if told else []), *passes]
 
 
 def _line(one: RunAnalysis) -> tuple[str, ...]:

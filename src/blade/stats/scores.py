@@ -14,6 +14,7 @@ from blade.model.measure import Interval, Measure
 from blade.model.run import Run
 from blade.stats.counts import COUNTED, Floats, Integers, TaskCounts, count
 from blade.stats.headline import lowest
+from blade.stats.infrastructure import NOT_AGENTS, PROVEN_NOT_AGENTS
 from blade.stats.intervals import mean_interval, rate_interval
 
 
@@ -47,14 +48,26 @@ def infra_excluded_score(run: Run, counts: TaskCounts, kind: str, broken: pl.Ser
     )
 
 
-def valid_only_score(run: Run, attributed: pl.DataFrame, doubtful: Collection[str], kind: str) -> HeadlineScore:
-    """Judged rollouts without infrastructure and without the passes at some locations that may not mean what they seem."""
-    void = attributed.select(
-        pl.format("{}#{}", "task_id", "repeat").is_in(sorted(doubtful)) | pl.col("infra")
-    ).to_series()
-    counts = count(replace(run, rollouts=run.rollouts.select(COUNTED).filter(~void)))
+def agents_own_scores(
+    run: Run, attributed: pl.DataFrame, doubtful: Collection[str], kind: str
+) -> tuple[HeadlineScore, ...]:
+    """Judged rollouts without the failures that are not the agent's, proven ones alone and likely ones too, and without
+    the passes at some locations that may not mean what they seem. Empty where there are none of either.
+    """
+    void = pl.format("{}#{}", "task_id", "repeat").is_in(sorted(doubtful))
+    marks = attributed.select(proven=PROVEN_NOT_AGENTS | void, likely=NOT_AGENTS | void)
+    if not marks["likely"].any():
+        return ()
+    return (
+        _without(run, marks["proven"], "proven_not_agents_excluded", kind),
+        _without(run, marks["likely"], "not_agents_excluded", kind),
+    )
+
+
+def _without(run: Run, left_out: pl.Series, name: str, kind: str) -> HeadlineScore:
+    counts = count(replace(run, rollouts=run.rollouts.select(COUNTED).filter(~left_out)))
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
-    return _score("infra_and_doubtful_passes_excluded", kind, counts, tops, counts.judged, "no rollout is left")
+    return _score(name, kind, counts, tops, counts.judged, "no rollout is left")
 
 
 def suspects_excluded_score(counts: TaskCounts, kind: str, suspects: Collection[str] | None) -> HeadlineScore:

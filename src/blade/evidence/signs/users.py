@@ -88,7 +88,9 @@ def _withheld(walk: AlignedTrajectory) -> Iterator[Sign]:
         )
         return
     who = {fact.lower(): fact for fact in facts(walk.due.script) if form_of(fact)}
-    asked = next((step for step in walk.steps if _is_said(step, "agent") and _asks_who(step.text)), None) if who else None
+    asked = (
+        next((step for step in walk.steps if _is_said(step, "agent") and _asks_who(step.text)), None) if who else None
+    )
     if asked is None or is_named(walk.steps, who) or is_named(walk.rollout.prompt, who):
         return
     reply = next((step for step in walk.steps if step.index > asked.index and _is_said(step, "user")), None)

@@ -19,8 +19,22 @@ _STATISTICS = "per_instance_stats.json"
 _PREDICTIONS = "display_predictions.json"
 _SPEC = "run_spec.json"
 _MAIN = (
-    *("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match", "math_equiv_chain_of_thought"),
-    *("math_equiv", "chain_of_thought_correctness", "test_avg", "ifeval_strict_accuracy", "pass", "f1_score", "rouge_l"),
+    *(
+        "exact_match",
+        "quasi_exact_match",
+        "prefix_exact_match",
+        "quasi_prefix_exact_match",
+        "math_equiv_chain_of_thought",
+    ),
+    *(
+        "math_equiv",
+        "chain_of_thought_correctness",
+        "test_avg",
+        "ifeval_strict_accuracy",
+        "pass",
+        "f1_score",
+        "rouge_l",
+    ),
 )
 """The metrics that HELM's own schema names as the main one of a scenario, the strictest first."""
 
@@ -67,8 +81,7 @@ class Scenario:
             "repeat": int(trial),
             "reward": found.get(self.metric or ""),
             "model": self.adapter.get("model"),
-            "prompt": json_object(state.get("request")).get("prompt")
-            or json_object(instance.get("input")).get("text"),
+            "prompt": json_object(state.get("request")).get("prompt") or json_object(instance.get("input")).get("text"),
             "output": texts[0] if texts else None,
             "expected_answer": _right(instance),
             # Choices are asked for by letter, and referred to by their text.

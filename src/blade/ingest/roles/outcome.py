@@ -70,7 +70,28 @@ _BAD = (
     ),
     *("hallucin", "toxic", "cheat", "returncode", "exitcode"),
 )
-_BAD_WORDS = frozenset(("err", "rc", "exit", "bug", "bugs", "kill", "killed", "dead", "miss", "missed", "wer", "cer", "mae", "mse", "rmse", "ppl", "perplexity", "distance"))
+_BAD_WORDS = frozenset(
+    (
+        "err",
+        "rc",
+        "exit",
+        "bug",
+        "bugs",
+        "kill",
+        "killed",
+        "dead",
+        "miss",
+        "missed",
+        "wer",
+        "cer",
+        "mae",
+        "mse",
+        "rmse",
+        "ppl",
+        "perplexity",
+        "distance",
+    )
+)
 """How words begin, or which words are, with which people say that something went wrong; they decide which way a flag counts."""
 _GOOD = (
     *(
@@ -200,7 +221,9 @@ def choose_reward(
         return _by_name(candidates, varying, says_itself, equal)
     peers = _peers(good, candidates, checked)
     if peers:
-        return Choice(undecided=f"the verdict may be {_listed(peers)}: nothing sets one apart; say --map reward={peers[0]}")
+        return Choice(
+            undecided=f"the verdict may be {_listed(peers)}: nothing sets one apart; say --map reward={peers[0]}"
+        )
     best = max(good.values())
     near = [path for path, score in good.items() if best - score <= CLOSE]
     near.sort(key=lambda path: candidates[path].count(None))
@@ -371,7 +394,10 @@ def _of_equal(sample: Sample, paths: Sequence[str], why: str) -> Choice:
         return Choice()
     if len({tuple(_numbered(sample.columns[path])) for path in paths}) > 1:
         return Choice(undecided=f"the task may be {_listed(list(paths))}; say --map task={paths[0]}")
-    return Choice(path=min(paths, key=lambda path: (_oddness(sample, path), not _is_token(sample, path), path.count("."))), why=why)
+    return Choice(
+        path=min(paths, key=lambda path: (_oddness(sample, path), not _is_token(sample, path), path.count("."))),
+        why=why,
+    )
 
 
 def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:

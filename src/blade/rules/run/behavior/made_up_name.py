@@ -66,7 +66,7 @@ def _doubt(task: str, guesses: Sequence[_Guess], failing: Sequence[AlignedTrajec
         about="agent",
         tasks=(task,),
         message=f"{len(guesses)} of {len(failing)} failing repeats give a value that nothing they had seen contains: "
-        f"{first.walk.place}:{first.call.index} gives `{first.name}` {quotes.shown(first.made)}, the key has "
+        f"{first.walk.place}:{first.call.index} gives `{first.name}` {quotes.shown(first.made)}, expected "
         f"{quotes.shown(first.due)}",
         rollouts=len(guesses),
         places=tuple((task, one.walk.repeat) for one in guesses),

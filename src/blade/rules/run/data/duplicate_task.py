@@ -44,7 +44,7 @@ def duplicate_task(context: RunContext) -> Iterator[Doubt]:
         yield Doubt(
             about="task",
             tasks=tasks,
-            message=f"{len(tasks)} tasks are {len(groups)} in truth, with one prompt and key under several ids: {named}{more}",
+            message=f"{len(tasks)} tasks are really {len(groups)}, with one prompt and answer under several ids: {named}{more}",
             rollouts=rows.height,
             evidence=tuple(evidence),
         )

@@ -65,7 +65,7 @@ def key_leaked_in_prompt(context: RunContext) -> Iterator[Doubt]:
         yield Doubt(
             about="task",
             tasks=tasks,
-            message=f"the prompt of {len(tasks)} task{'s' if len(tasks) > 1 else ''} states the key: {tasks[0]} wants "
+            message=f"the prompt of {len(tasks)} task{'s' if len(tasks) > 1 else ''} states the expected answer: {tasks[0]} expects "
             f'{quotes.shown(first.value)}, and its prompt says "{quotes.shown(first.words, 120)}"',
             rollouts=sum(len(context.reading.of(task)) for task in tasks),
             evidence=(first.evidence,) if first.evidence else (),

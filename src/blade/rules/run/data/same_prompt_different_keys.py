@@ -49,7 +49,7 @@ def same_prompt_different_keys(context: RunContext) -> Iterator[Doubt]:
         yield Doubt(
             about="key",
             tasks=named,
-            message=f"one prompt has different keys: {'; '.join(map(_in_words, groups[:MOST_NAMED]))}{more}",
+            message=f"one prompt has different expected answers: {'; '.join(map(_in_words, groups[:MOST_NAMED]))}{more}",
             rollouts=rollouts.height,
             evidence=tuple(evidence),
         )

@@ -1,4 +1,4 @@
-"""A rollout did all that the key wants and got no verdict.
+"""A rollout did everything required and got no verdict.
 
 Why it matters
     The reward is recorded as 0 all the same: a limit or a crash of the harness counts against the model.
@@ -38,7 +38,7 @@ def done_without_verdict(context: RunContext) -> Iterator[Doubt]:
         yield Doubt(
             about="limit",
             tasks=tuple(walk.rollout.key.task_id for walk in whole),
-            message=f"{', '.join(walk.place for walk in whole)} did all that the key wants and got no verdict"
+            message=f"{', '.join(walk.place for walk in whole)} did everything required and got no verdict"
             + (f' (it says :{evidence.step} "{evidence.quote}")' if evidence else "")
             + (
                 f"; each of the {len(walks)} without one ends after {next(iter(turns))} agent turns"

@@ -50,7 +50,7 @@ def _told(walk: AlignedTrajectory, mode: str) -> tuple[str, Evidence | None]:
     said = f' (:{evidence.step} "{evidence.quote}")' if evidence else ""
     key = quotes.worded(walk.due.answer or "", 60)
     if mode == "not-extracted":
-        return f"{walk.place}: no answer was extracted, though the output states the key {key}{said}", evidence
+        return f"{walk.place}: no answer was extracted, though the output states the expected {key}{said}", evidence
     given = walk.rollout.answer
     answers = f"answers {quotes.worded(given, 60)}" if given else f"says the same{said}"
-    return f"{walk.place} {answers}, the key has {key}, and it was rejected", evidence
+    return f"{walk.place} {answers}, expected {key}, and was rejected", evidence

@@ -95,9 +95,9 @@ def _hidden(
     return Doubt(
         about="key",
         tasks=(task,),
-        message=f"Task {task}: the key wants `{name}` {quotes.shown(due)}, which nothing that the agent can see contains; "
+        message=f"Task {task}: the expected `{name}` {quotes.shown(due)} appears in nothing that the agent can see; "
         f"{f'`{step.tool}`' if step.tool else 'a result'} says {quotes.shown(made)} ({walk.place}:{step.index}), "
-        f"and {min(alike, len(failing))} of {len(failing)} failing repeats give that",
+        f"and {min(alike, len(failing))} of {len(failing)} failing repeats use that",
         rollouts=len(failing),
         places=tuple((task, one.repeat) for one in failing),
         evidence=(evidence,) if evidence else (),

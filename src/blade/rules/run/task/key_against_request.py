@@ -91,8 +91,8 @@ def _contradiction(
     return Doubt(
         about="key",
         tasks=(task,),
-        message=f"Task {task}: the request says {quotes.shown(turned.made)}, and the key wants `{turned.name}` "
-        f"{quotes.shown(turned.due)}, which nothing that the agent can see contains; {alike} of {len(walks)} failing repeats "
+        message=f"Task {task}: the request says {quotes.shown(turned.made)}, and the expected `{turned.name}` is "
+        f"{quotes.shown(turned.due)}, which appears in nothing that the agent can see; {alike} of {len(walks)} failing repeats "
         f"do as they are asked ({walk.place}:{call.index})",
         rollouts=len(walks),
         places=tuple((task, one.repeat) for one in walks),

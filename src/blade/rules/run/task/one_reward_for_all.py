@@ -36,7 +36,7 @@ def one_reward_for_all(context: RunContext) -> Iterator[Doubt]:
         yield Doubt(
             about="verifier",
             tasks=tuple(rows["task_id"].unique(maintain_order=True)),
-            message=f"each of the {rows.height:,} rewards is {rows['reward'][0]:g}, and no key and no word of the verifier "
+            message=f"each of the {rows.height:,} rewards is {rows['reward'][0]:g}, and nothing in the files "
             f"says why: an agent that always fails and an environment that gives no reward look the same",
             rollouts=rows.height,
         )

@@ -45,7 +45,7 @@ def percent_against_share(context: RunContext) -> Iterator[Doubt]:
     yield Doubt(
         about="key",
         tasks=tasks,
-        message=f"{first.place} answers {_given(first)}, the key has {first.due.answer}, and the task asks for a percentage: "
+        message=f"{first.place} answers {_given(first)}, expected {first.due.answer}; the task asks for a percentage: "
         f"one is the other in percent{more}",
         rollouts=len(found),
         places=tuple((walk.rollout.key.task_id, walk.repeat) for walk, _ in found),

@@ -49,8 +49,8 @@ def refusal_by_rule(context: RunContext) -> Iterator[Doubt]:
         yield Doubt(
             about="key",
             tasks=tuple(task for task, _ in found),
-            message=f"in {len(found)} never-pass task{'s' if len(found) > 1 else ''} the agent declines what the key "
-            f'wants and cites its instructions: {evidence.key}:{evidence.step} "{evidence.quote}" (instructions: "{rule}")',
+            message=f"in {len(found)} never-pass task{'s' if len(found) > 1 else ''} the agent declines a required action "
+            f'and cites its instructions: {evidence.key}:{evidence.step} "{evidence.quote}" (instructions: "{rule}")',
             rollouts=len(found),
             places=tuple((task, one.repeat) for task, _ in found for one in context.reading.of(task)),
             evidence=(evidence,),

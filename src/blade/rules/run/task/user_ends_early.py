@@ -44,7 +44,7 @@ def user_ends_early(context: RunContext) -> Iterator[Doubt]:
         yield Doubt(
             about="user",
             tasks=tuple(dict.fromkeys(task for task, _ in places)),
-            message=f"the simulated user gives the go-ahead and ends the talk in the same message in {spread(places)} "
+            message=f"the simulated user agrees and ends the conversation in one message in {spread(places)} "
             f'({walk.place}:{evidence.step} "{evidence.quote}")',
             rollouts=len(places),
             places=tuple(places),

@@ -31,7 +31,7 @@ def user_withholds(context: RunContext) -> Iterator[Doubt]:
     yield Doubt(
         about="user",
         tasks=tuple(dict.fromkeys(task for task, _ in places)),
-        message=f"the simulated user keeps back what its script gives in {spread(places)}",
+        message=f"the simulated user does not give what its script holds in {spread(places)}",
         rollouts=len(places),
         places=tuple(places),
         evidence=evidence,

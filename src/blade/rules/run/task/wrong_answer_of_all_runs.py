@@ -37,7 +37,7 @@ def wrong_answer_of_all_runs(context: RunContext) -> Iterator[Doubt]:
             about="key",
             tasks=(task,),
             message=f"{task}: every judged rollout of this run and of {_others(shared[task])} answers {given}, "
-            f"which the key rejects",
+            f"which was rejected",
             rollouts=len(walks),
             evidence=tuple[Evidence, ...](found),
         )

@@ -170,7 +170,7 @@ def _infra_is_one_set(one: Any, found: pl.DataFrame, rest: pl.DataFrame) -> None
 
 def _comparison_agrees(one: Any, found: pl.DataFrame) -> None:
     """Where a run is compared with itself, both sides put what is infrastructure or has no verdict into one class."""
-    pairs = [(task, task) for task in dict.fromkeys(found["task_id"])]
+    pairs = tuple((task, task) for task in dict.fromkeys(found["task_id"]))
     cells = classify((one.run, one.run), pairs, one.metrics.headline, 0.0, (found, found)).table
     broken = found.filter(
         (pl.col("infra") | pl.col("outcome").is_in(["errored", "unscored"])) & (pl.col("outcome") != "missing")

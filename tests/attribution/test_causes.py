@@ -70,7 +70,7 @@ def test_never_passing_with_different_answers_is_knowledge(tmp_path: Path) -> No
 def test_a_habit_and_a_slip_tie_as_a_slip(tmp_path: Path) -> None:
     due = [{"name": "set_date", "kwargs": {"order_id": "HG123456", "date": "2026-05-01"}}]
 
-    def done(*calls: dict[str, str]) -> list[Row]:
+    def done(*calls: dict[str, str]) -> Row:
         items = []
         for n, arguments in enumerate(calls):
             call = {"type": "function_call", "name": "set_date", "call_id": f"c{n}", "arguments": json.dumps(arguments)}

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import blade
-from blade.model.analysis import Analysis
+from blade.model.analysis import Analysis, RunAnalysis
 from blade.modes.catalog import by_code
 from blade.stats.infrastructure import PARTIES
 from conformance.facts import DATA, FACTS
@@ -37,9 +37,14 @@ def analysis(path: str) -> Analysis:
     return blade.analyze(DATA / path)
 
 
+def table_of(one: RunAnalysis) -> pl.DataFrame:
+    assert one.attributions is not None
+    return one.attributions.table
+
+
 def failures(path: str) -> list[tuple[str, pl.DataFrame]]:
     """By run, the attributions of what did not pass."""
-    return [(one.run.name, one.attributions.table.filter(pl.col("outcome") != "passed")) for one in analysis(path).runs]
+    return [(one.run.name, table_of(one).filter(pl.col("outcome") != "passed")) for one in analysis(path).runs]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -57,7 +62,7 @@ def test_every_failure_has_one_mode_and_what_is_proven_has_evidence(path: str) -
 def test_few_failures_are_left_open_where_the_rows_hold_an_account(path: str) -> None:
     for one in analysis(path).runs:
         told = any(field.role in ACCOUNTS for field in one.run.roles.fields)
-        table = one.attributions.table.filter(pl.col("outcome") != "passed")
+        table = table_of(one).filter(pl.col("outcome") != "passed")
         if told and table.height >= FEWEST:
             left = table.filter(pl.col("mode") == "unattributed").height
             assert left <= MOST_OPEN * table.height, f"{one.run.name}: {left} of {table.height}"
@@ -66,7 +71,7 @@ def test_few_failures_are_left_open_where_the_rows_hold_an_account(path: str) ->
 @pytest.mark.parametrize("path", PATHS)
 def test_no_pass_contradicts_a_proven_defect_of_the_benchmark(path: str) -> None:
     """A test that rejects the prompt's own spelling may have passes with another spelling."""
-    passed = {task for one in analysis(path).runs for task, *_ in passes(one.attributions.table)}
+    passed = {task for one in analysis(path).runs for task, *_ in passes(table_of(one))}
     for name, table in failures(path):
         defects = [code for code, mode in by_code().items() if mode.group == "benchmark"]
         proven = table.filter(pl.col("mode").is_in(defects) & (pl.col("confidence") == "proven"))
@@ -82,7 +87,7 @@ def passes(table: pl.DataFrame) -> list[tuple[str, int]]:
 def test_machinery_is_one_set(path: str) -> None:
     left_out = {one.run.name: one for one in blade.analyze(DATA / path, exclude=["infra"]).runs}
     for one in analysis(path).runs:
-        table = one.attributions.table
+        table = table_of(one)
         infra = table.filter("infra")
         assert set(infra["party"]) <= set(PARTIES)
         assert not infra["valid"].any()
@@ -90,7 +95,7 @@ def test_machinery_is_one_set(path: str) -> None:
         scores = {score.name: score for score in one.metrics.scores}
         if scores["infra_excluded"].value is not None:
             assert scores["infra_excluded"].n_rollouts == judged.height
-        rest = left_out[one.run.name].attributions.table.select("task_id", "repeat")
+        rest = table_of(left_out[one.run.name]).select("task_id", "repeat")
         gone = table.select("task_id", "repeat").join(rest, on=["task_id", "repeat"], how="anti")
         missing = table.filter(pl.col("outcome") == "missing").select("task_id", "repeat").rows()
         assert {*gone.rows(), *missing} == {*infra.select("task_id", "repeat").rows(), *missing}
@@ -100,7 +105,7 @@ def test_machinery_is_one_set(path: str) -> None:
 def test_training_is_for_graded_rollouts_of_sound_tasks(path: str) -> None:
     for one in analysis(path).runs:
         assert one.diagnosis is not None
-        table = one.attributions.table.filter(pl.col("outcome") != "passed")
+        table = table_of(one).filter(pl.col("outcome") != "passed")
         spoiled = set(table.filter(pl.col("mode").is_in(defect_codes()))["task_id"])
         graded = {f"{task}#{repeat}" for task, repeat in table.filter("valid").select("task_id", "repeat").rows()}
         for advice in one.diagnosis.interventions:
@@ -124,7 +129,7 @@ def test_the_hand_made_labels_of_a_terminal_run() -> None:
         labels = {row["task_id"]: row for row in csv.DictReader(lines)}
     (table,) = [
         table for one in analysis("terminal_bench").runs
-        if set(labels) <= set((table := one.attributions.table.filter(pl.col("outcome") != "passed"))["task_id"])
+        if set(labels) <= set((table := table_of(one).filter(pl.col("outcome") != "passed"))["task_id"])
         and table.height == len(labels)
     ]  # fmt: skip
     confusion: Counter[tuple[str, str]] = Counter()

@@ -54,7 +54,8 @@ def accounts_of(batch: Batch) -> list[Account]:
             return told
         top, *inside = path.split(".")
         # Request and response are no longer raw in a batch.
-        found = [decode_any(row).get(top) for row in batch.data] if top in (REQUEST, RESPONSE) else batch.whole(top)
+        found = list(map(decode_any, batch.data)) if top in (REQUEST, RESPONSE) else batch.whole(top)
+        inside = path.split(".") if top in (REQUEST, RESPONSE) else inside
         for name in inside:
             found = [value.get(name) if isinstance(value, Mapping) else None for value in found]
         return found

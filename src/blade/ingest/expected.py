@@ -321,7 +321,9 @@ def _said_in(
     for name in names:
         raws = columns[name]
         if max(map(len, filter(None, raws)), default=0) > LARGEST_ACCOUNT:
-            values = [None if raw is None or len(raw) > LARGEST_ACCOUNT else decode_any(raw) for raw in raws]
+            values: Sequence[Any] = [
+                None if raw is None or len(raw) > LARGEST_ACCOUNT else decode_any(raw) for raw in raws
+            ]
         else:
             values = whole(name)
         for at, value in enumerate(values):

@@ -79,8 +79,8 @@ def _all(view: RolloutView) -> Iterator[Sign]:
             yield from _key_sign(key, given, match[0], log.field)
         for wanted, quote in _one_of_a_list(log, event, text, given):
             yield sign("literal:not-in-prompt", wanted, quote, log.field)
-        if (own := _as_prompted(event, given)) is not None:
-            yield sign("literal:near-miss", f"{own[0]}|{own[1]}", event.message, log.field)
+        if (pair := _as_prompted(event, given)) is not None:
+            yield sign("literal:near-miss", f"{pair[0]}|{pair[1]}", event.message, log.field)
         for wanted, quote in _literals_in(text, event.expected):
             if wanted.strip() in given or wanted.strip(" .,:;/'\"()[]{}") in given:
                 continue

@@ -103,7 +103,7 @@ def _key(instance: Mapping[str, Any], one: Mapping[str, Any]) -> str:
 def _means(one: Mapping[str, Any]) -> dict[str, float]:
     """The mean of each metric of an instance."""
     listed = one.get("stats")
-    found = {}
+    found: dict[str, float] = {}
     for each in map(json_object, listed if isinstance(listed, list) else []):
         name, mean = json_object(each.get("name")).get("name"), cells.number(each.get("mean"))
         if isinstance(name, str) and mean is not None:

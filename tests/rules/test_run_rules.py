@@ -700,7 +700,7 @@ def dealt(tasks: int, differing: int) -> list[Row]:
     rows: list[Row] = []
     for n in range(tasks):
         other = f"Play hand {n + tasks if n < differing else n}."
-        key = {"expected_answer": f"{n}1"}
+        key: dict[str, Any] = {"expected_answer": f"{n}1"}
         passing = rollout(f"t{n}", prompt=f"Play hand {n}.", passed=True, output=f"{n}1", **key)
         rows += repeats(passing, rollout(f"t{n}", prompt=other, output=f"{n}2", **key))
     return rows

@@ -11,7 +11,7 @@ from typing import Any
 
 from blade.ingest.decode import encode
 from blade.ingest.roles.outcome import as_verdicts
-from blade.ingest.roles.talk_items import AGENTS, OTHERS, USERS
+from blade.ingest.roles.shaped import AGENTS, OTHERS, USERS
 from blade.model.roles import TalkShape
 
 Items = list[dict[str, Any]]

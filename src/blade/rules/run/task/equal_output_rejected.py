@@ -55,7 +55,7 @@ _WORD = pattern_of(r"[a-z]+|[A-Z][a-z]*")
 _GIVEN = ("response", "responses_create_params")
 
 
-class Pair(NamedTuple):
+class TextPair(NamedTuple):
     """Two texts side by side that differ in white space alone."""
 
     path: str
@@ -93,7 +93,7 @@ def _tell_which_is_which(texts: Sequence[tuple[str, str]]) -> bool:
     return long and sorted(min(2, len(set(side))) for side in zip(*texts, strict=True)) == [1, 2]
 
 
-def _pairs(path: str, value: object, depth: int) -> Iterator[Pair]:
+def _pairs(path: str, value: object, depth: int) -> Iterator[TextPair]:
     if depth > DEEPEST:
         return
     if isinstance(value, dict):
@@ -102,7 +102,7 @@ def _pairs(path: str, value: object, depth: int) -> Iterator[Pair]:
         yield from _pairs(f"{path}{name}.", item, depth + 1)
 
 
-def _pairs_here(path: str, value: Mapping[str, object]) -> Iterator[Pair]:
+def _pairs_here(path: str, value: Mapping[str, object]) -> Iterator[TextPair]:
     """Fields of one object whose texts have the same words; a pair in its own order, or the one that was got first."""
     texts = {n: v for n, v in value.items() if n not in _GIVEN and isinstance(v, str) and 0 < len(v) <= LONGEST}
     if len(texts) < 2:
@@ -116,7 +116,7 @@ def _pairs_here(path: str, value: Mapping[str, object]) -> Iterator[Pair]:
             named = _is_got(one) and _is_wanted(other)
             both_wanted = _is_wanted(one) and _is_wanted(other)
             if named or (one < other and texts[one] != texts[other] and not both_wanted):
-                yield Pair(f"{path}{one}", f"{path}{other}", (texts[one], texts[other]), named)
+                yield TextPair(f"{path}{one}", f"{path}{other}", (texts[one], texts[other]), named)
 
 
 def _is_wanted(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The items of a trajectory as messages, by the shape that was learned for its list."""
+"""Values read by the shapes that were learned for their fields: trajectories as messages, lists of calls as calls."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from blade.ingest.decode import encode
-from blade.model.roles import TalkShape
+from blade.model.roles import CallShape, TalkShape
 
 AGENTS = frozenset(("assistant", "agent", "model", "ai", "gpt", "bot", "llm", "chatbot"))
 USERS = frozenset(("user", "human", "customer", "client", "caller", "simulator", "operator", "op"))
 OTHERS = {"tool": "tool", "function": "tool", "environment": "tool", "env": "tool", "system": "system"}
 """What people call those who take part: values, never names of fields."""
+USERS_IN_KEYS = ("user", "customer", "client", "human")
+"""Who has to call in place of the agent."""
 
 
 def as_items(value: Any, shape: TalkShape) -> Any:
@@ -47,3 +49,23 @@ def _role(who: str, shape: TalkShape) -> str:
     if who in shape.agents:
         return "assistant"
     return OTHERS.get(who.lower(), "user")
+
+
+def as_calls(value: Any, shape: CallShape) -> Any:
+    """A list of calls under the names that the readers of keys know; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    return [_as_call(item, shape) for item in value]
+
+
+def _as_call(item: Any, shape: CallShape) -> Any:
+    if isinstance(item, list):
+        return [_as_call(one, shape) for one in item]
+    holder = item.get(shape.inside) if isinstance(item, dict) and shape.inside else item
+    if not isinstance(holder, dict) or not isinstance(holder.get(shape.name), str):
+        return item
+    plain = {"name": holder[shape.name], "arguments": holder.get(shape.arguments) or {}}
+    kept = {name: item[name] for name in ("compare_args", "requestor") if name in item}
+    if not shape.actor or not isinstance(item.get(shape.actor), str):
+        return plain | kept
+    return plain | kept | {"requestor": "user" if item[shape.actor].lower() in USERS_IN_KEYS else "assistant"}

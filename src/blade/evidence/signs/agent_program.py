@@ -102,8 +102,8 @@ def _may_be_error(view: RolloutView) -> Step | None:
 
 def _given_up(view: RolloutView) -> str | None:
     """The last error of the endpoint that the agent's own log names, where the rollout did not pass."""
-    words = view.session.get("last_error")
-    return words if isinstance(words, str) and not view.passed else None
+    words = None if view.passed else view.session.get("last_error")
+    return words if isinstance(words, str) else None
 
 
 def _of_program(view: RolloutView) -> Iterator[Sign]:
@@ -150,9 +150,12 @@ def _model(view: RolloutView, last: Step) -> Iterator[Sign]:
 def _environment(view: RolloutView) -> Iterator[Sign]:
     """The first report that there was nothing to work in, in a log or in the error of the row."""
     texts = [("error", view.rollout.error or ""), *((log.field, log.text) for log in view.account.logs)]
-    for field, text in chain(texts, _texts_of_row(view)):
+    known = {text for _, text in texts}
+    others = ((path, text) for path, text in _texts_of_row(view) if text not in known)
+    for field, text in chain(texts, others):
         tail = text[-TAIL:]
-        if _may_report_not_built(tail) and (found := _not_built.search(tail)) is not None:
+        found = _not_built.search(tail) if _may_report_not_built(tail) else None
+        if found is not None and (text in known or text not in view.prompt):
             yield sign("environment:failed", "", line_with(tail, found), field)
             return
 
@@ -161,13 +164,13 @@ _OF_THE_REQUEST = ("responses_create_params", "response", "input", "messages", "
 
 
 def _texts_of_row(view: RolloutView) -> Iterator[tuple[str, str]]:
-    """The texts of a row in which nobody acted, with their paths: few rows have the field that says why, so it has no role."""
+    """Short texts of a row in which nobody acted, with their paths: few rows have the field that says why, so it has no role."""
     row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
     inner = [
         (f"{name}.{key}", item) for name, value in row.items() if isinstance(value, dict) for key, item in value.items()
     ]
     for path, value in [*row.items(), *inner]:
-        if isinstance(value, str) and 0 < len(value) <= TAIL and value not in view.prompt:
+        if isinstance(value, str) and 0 < len(value) <= TAIL:
             yield path, value
 
 

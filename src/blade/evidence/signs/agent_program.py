@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from blade.evidence.differences import limit_word
+from blade.evidence.presence import may_hold
 from blade.evidence.signs.view import RolloutView, in_closing, line_of, line_with, sign
 from blade.model.finding import Sign
 from blade.model.rollout import Step
@@ -46,6 +48,7 @@ _not_built = re.compile(
     re.IGNORECASE,
 )
 """What builders and schedulers of containers report, by the forms of Docker, Compose, OCI and Kubernetes and by plain words."""
+_may_report_not_built = may_hold(_not_built.pattern)
 _not_found = re.compile(
     r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$"
     r"|^(?:/\w+)*/?(?:ba|da|z|k)?sh: (?:line \d+: |\d+: )?(?P<path>/[\w./@-]+): No such file or directory\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
@@ -147,13 +150,10 @@ def _model(view: RolloutView, last: Step) -> Iterator[Sign]:
 def _environment(view: RolloutView) -> Iterator[Sign]:
     """The first report that there was nothing to work in, in a log or in the error of the row."""
     texts = [("error", view.rollout.error or ""), *((log.field, log.text) for log in view.account.logs)]
-    for field, text in texts:
-        if (found := _not_built.search(text[-TAIL:])) is not None:
-            yield sign("environment:failed", "", line_with(text[-TAIL:], found), field)
-            return
-    for path, text in _texts_of_row(view):
-        if (found := _not_built.search(text)) is not None:
-            yield sign("environment:failed", "", line_with(text, found), path)
+    for field, text in chain(texts, _texts_of_row(view)):
+        tail = text[-TAIL:]
+        if _may_report_not_built(tail) and (found := _not_built.search(tail)) is not None:
+            yield sign("environment:failed", "", line_with(tail, found), field)
             return
 
 

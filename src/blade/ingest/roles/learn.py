@@ -18,6 +18,7 @@ from blade.ingest.roles.annotations import annotated
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
+from blade.ingest.roles.shaped import as_items
 from blade.ingest.roles.stamps import read_times
 from blade.ingest.steps import read_steps
 from blade.model.roles import CallShape, DecidedBy, FieldRole, Role, Roles, TalkShape
@@ -229,7 +230,7 @@ class Learner:
         if shapes:
             self.talk = max(shapes, key=lambda shape: len(encode(self.sample.of(shape.path))))
             column = self.sample.columns[self.talk.path]
-            self.sample.columns[self.talk.path] = [talk.as_items(value, self.talk) for value in column]
+            self.sample.columns[self.talk.path] = [as_items(value, self.talk) for value in column]
             self.claim(self.talk.path, "trajectory", f"a list of what happened: {_described(self.talk)}")
 
     def _annotations(self) -> None:
@@ -417,7 +418,7 @@ class Learner:
         why = "lists of calls that are equal in passes and differ in failures"
         if not made.inside:
             self.talk = TalkShape(path=made.path, text="", tool=made.name, arguments=made.arguments)
-            self.sample.columns[made.path] = [talk.as_items(v, self.talk) for v in self.sample.columns[made.path]]
+            self.sample.columns[made.path] = [as_items(v, self.talk) for v in self.sample.columns[made.path]]
         self.claim(made.path, "trajectory", f"{why}: these were made")
         self.__dict__.pop("steps", None)  # they were read before there was a trajectory
         self.calls.append(wanted)

@@ -455,7 +455,7 @@ class Learner:
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
-            decided = texts.role_of(column, output, names, of_task=shared)
+            decided = texts.role_of(column, output, names, of_task=shared, of_failures=self._lacks_in_passes(column))
             if decided is not None:
                 self.claim(path, *decided)
         states = [
@@ -464,6 +464,11 @@ class Learner:
         limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
         if self.first_role("stop") is None and len(limited) == 1:
             self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
+
+    def _lacks_in_passes(self, column: Sequence[Any]) -> bool:
+        """Whether most passes have nothing in a field; so it is where no pass is known."""
+        passes = [value for value, verdict in zip(column, self.reward or (), strict=False) if verdict == 1]
+        return sum(value not in (None, "") for value in passes) * 2 <= len(passes)
 
     def _matches(self) -> None:
         taken = {field.role for field in self.found.values()}

@@ -39,7 +39,7 @@ _of_endpoint = re.compile(
     r"|\b(?:429|50[0234]|529)\b[^\n]{0,40}\b(?:error|too many|unavailable|bad gateway|overloaded)|\btoo many requests\b"
     r"|\b(?:Read|Connect|Pool)Timeout\b|\b(?:request|connection) timed out\b|\bconnection (?:error|reset|aborted)\b|\bupstream connect error\b"
     r"|\b(?:insufficient|exceeded)\b[^\n]{0,30}\b(?:quota|balance|credits?)\b|\b(?:quota|credit balance)\b[^\n]{0,30}\b(?:exceeded|too low|exhausted)"
-    r"|\b(?:invalid|incorrect|missing) api[ _]key|\bmodel\b[^\n]{0,40}\b(?:not found|does not exist|is unavailable|is not available)",
+    r"|\bno (?:reply|response|answer) from (?:the )?(?:model|endpoint|provider|api|llm)\b|\b(?:invalid|incorrect|missing) api[ _]key|\bmodel\b[^\n]{0,40}\b(?:not found|does not exist|is unavailable|is not available)",
     re.IGNORECASE,
 )
 """What clients report of an endpoint; it counts in a short text beside a rollout in which the agent says nothing."""
@@ -188,7 +188,7 @@ def _endpoint(view: RolloutView) -> Iterator[Sign]:
     for path, text in (("error", view.rollout.error or ""), *_texts_of_row(view)):
         if len(text) > SHORT or _not_of_the_model.search(text) or _context_full.search(text):
             continue
-        if (found := _of_endpoint.search(text)) is not None:
+        if (found := _of_endpoint.search(text) or _endpoint_error.match(text)) is not None:
             words = line_with(text, found)
             yield sign("agent:api-error", words, words, path)
             return

@@ -455,7 +455,8 @@ class Learner:
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
-            decided = texts.role_of(column, output, names, of_task=shared, of_failures=self._lacks_in_passes(column))
+            errors = self.first_role("error") is None and self._lacks_in_passes(column)
+            decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
             if decided is not None:
                 self.claim(path, *decided)
         states = [

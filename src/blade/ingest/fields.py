@@ -466,6 +466,8 @@ class RunFields:
                 self.paths[name] = (field.path, *(path for path in self.paths[name] if path != field.path))
             elif field.path not in self.paths[name]:
                 self.paths[name] = (*self.paths[name], field.path)
+        self.nothing = frozenset(filter(None, roles.breakdowns.values()))
+        """What fields that name a breakdown hold where there is none."""
         lists = self._lists("trajectory")
         self.messages = lists[0] if lists and "messages" not in lists else "messages"
         """The chat in which prompt and trajectory stand together."""

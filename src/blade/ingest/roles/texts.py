@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from blade.ingest.roles.breakdowns import GOT_OVER
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
 
@@ -71,6 +72,8 @@ def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
     broke = [value for value in values if _BROKE.search(value) and _is_class(value)]
     if len(broke) * 2 > len(values):
         return "error", f"names what broke: {', '.join(broke[:2])}"
+    if any(GOT_OVER.search(value) for value in values):
+        return None
     ended = [value for value in values if _ENDED.search(value)]
     if len(ended) * 2 >= len(values) and not any(_is_path(value) for value in values):
         return "status", f"{len(values)} short values that say how it ended: {', '.join(values[:3])}"

@@ -35,7 +35,9 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def run_error(evidence: RolloutEvidence) -> Candidate | None:
     machinery = evidence.difference(Differs.ERROR)
     if machinery is not None:
-        return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, differences=(machinery,))
+        told = evidence.sign("broke:harness")
+        signs = (told,) if told is not None else ()
+        return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, signs=signs, differences=(machinery,))
     if evidence.outcome != "errored" or named_limit(evidence) or of_grader(evidence.error_class):
         return None
     return Candidate(

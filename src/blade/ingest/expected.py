@@ -16,7 +16,7 @@ from blade.ingest import cells, checks, fields
 from blade.ingest.batch import decoded
 from blade.ingest.cells import raw_marks
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.roles.calls import as_calls
+from blade.ingest.roles.shaped import as_calls
 from blade.model.expected import NOTHING_DUE, Due, DueCall, VerifierCheck, VerifierText
 from blade.model.tools import changes_state, is_deep
 

@@ -13,7 +13,7 @@ LONGEST = 400
 LONGEST_TRACE = 8_000
 MOST_ROWS = 0.5
 """Of the rows: what breaks in most of them is how the rows are, and no breakdown."""
-LEAST_SPEAKING = 0.8
+LEAST_SPEAKING = 0.5
 """Of the messages, those that must speak of a failure: a comment on answers does now and then."""
 MOST_PASSING = 0.2
 """Of the rows with a message, those that may pass: what passes note as often was got over, or is no failure."""
@@ -31,6 +31,7 @@ MACHINERY = re.compile(
 """Words of machinery that failed: of endpoints, networks, containers and quotas."""
 _BROKE = re.compile(
     r"\b\w*(?:Error|Exception|Timeout|Interrupt|Failure)\b|^Traceback|HTTP \d{3}|\b(?:crashed|raised|killed|panicked)\b|\[Errno \d+\]"
+    r"|\b(?i:error|exception|timed out|failed to|fatal)\b(?! in\b)"
 )
 _TRACE = re.compile(
     r"Traceback \(most recent call|panic: |(?:\w+\.)*\w*(?:Error|Exception)\b[^\n]*\n\s+(?:at|File) |thread '"

@@ -39,7 +39,11 @@ ADDED_AT_MOST = 0.7
 def correct_but_rejected(evidence: RolloutEvidence) -> Candidate | None:
     if (added := _by_added_tests(evidence)) is not None:
         return added
-    if evidence.difference(Differs.CHECK) is not None:
+    failing = evidence.all_of(Differs.CHECK)
+    doubt = evidence.doubt("TSK004") if len({one.name for one in failing}) <= 1 else None
+    if doubt is not None and doubt.named:
+        return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)
+    if failing:
         return None
     equal = evidence.difference(Differs.ANSWER, "equal", "other form")
     if equal is not None:
@@ -62,10 +66,7 @@ def correct_but_rejected(evidence: RolloutEvidence) -> Candidate | None:
             "the last line plainly states the expected answer, the prompt asks for no form, and nothing was extracted"
         )
         return Candidate(confidence=Confidence.LIKELY, signs=(plain,), differences=(stated,), contrast=told)
-    doubt = evidence.doubt("TSK004")
-    if doubt is None or not doubt.named:
-        return None
-    return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)
+    return None
 
 
 def _by_added_tests(evidence: RolloutEvidence) -> Candidate | None:

@@ -470,6 +470,8 @@ class RunFields:
                 self.paths[name] = (field.path, *(path for path in self.paths[name] if path != field.path))
             elif field.path not in self.paths[name]:
                 self.paths[name] = (*self.paths[name], field.path)
+        self.nothing = frozenset(filter(None, roles.breakdowns.values()))
+        """What fields that name a breakdown hold where there is none."""
         results = {field.path for field in roles.fields if field.role in _OF_RESULTS and field.decided_by == "content"}
         results |= {shape.path for shape in roles.results}
         self.paths["key"] = tuple(path for path in self.paths["key"] if path not in results)

@@ -15,6 +15,7 @@ from blade.ingest.decode import encode
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
 from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
 from blade.ingest.roles.annotations import annotated
+from blade.ingest.roles.breakdowns import what_broke
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
@@ -376,6 +377,12 @@ class Learner:
             if self.reward and self._is_of_task(path) and scripts.is_statements(column, self.steps, self.reward):
                 self.claim(path, "statements", "in passes the agent says all of it")
 
+    @cached_property
+    def _passed(self) -> Sequence[bool | None]:
+        """Whether each row passes, as far as it says; of the sample, no reward is higher than a pass."""
+        values = self.reward or [None] * len(self.sample)
+        return [None if value is None else value >= 1 for value in values]
+
     def _is_of_task(self, path: str) -> bool:
         """Whether a field may belong to the task: it is the same in its repeats, where there are any."""
         return not self.has_repeats() or self.constant_in_task(path)
@@ -454,6 +461,11 @@ class Learner:
         names = [name for one in self.checks for name in one.names()]
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
+            broke = what_broke(column, self._passed)
+            if broke is not None:
+                self.claim(path, "error", broke[1])
+                self.found[path] = replace(self.found[path], usual=broke[0])
+                continue
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
             errors = self.first_role("error") is None and self._lacks_in_passes(column)
             decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)

@@ -28,7 +28,7 @@ def outcome(
 
     `failed`: the response says that it failed, and the agent said nothing.
     """
-    kind = error.split("\n", 1)[0].rstrip()[:LONGEST_CLASS] if error else None
+    kind = _class_of(error) if error else None
     if role == "failures":
         return Outcome.ERRORED, kind or "failure"
     if reward is None:
@@ -36,6 +36,12 @@ def outcome(
     if reward <= 0 and failed:
         return Outcome.ERRORED, kind or "response failed"
     return all_judged([reward], threshold)[0], kind
+
+
+def _class_of(error: str) -> str:
+    """The line that names an error: the last of a trace of Python, else the first."""
+    lines = error.strip().split("\n")
+    return lines[-1 if lines[0].startswith("Traceback") else 0].strip()[:LONGEST_CLASS]
 
 
 def is_all_well(batch: Batch, rewards: Column, errors: Column) -> bool:

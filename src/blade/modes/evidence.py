@@ -195,7 +195,10 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     def difference(self, kind: Differs, *names: str) -> Difference | None:
         """The first difference of a kind, with one of some names where these are given."""
-        return next((one for one in self.all_of(kind) if not names or one.name in names), None)
+        for one in self.all_of(kind):
+            if not names or one.name in names:
+                return one
+        return None
 
     def all_of(self, kind: Differs) -> tuple[Difference, ...]:
         mine = self._differing.get(kind)

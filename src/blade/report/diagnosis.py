@@ -119,11 +119,13 @@ def _quoted(quote: str) -> str:
 def finding_lines(number: int, finding: Finding) -> list[str]:
     """One finding in four parts."""
     places, sure = _places(finding), strength(finding)
+    shown = [prose(text) for text in (finding.against, *finding.where) if text]
+    rest = f"{'Also' if finding.against or len(shown) > 1 else 'See'} {safe(places)}." if places else ""
+    shown = [*shown[:-1], f"{shown[-1]} {rest}".rstrip()] if shown else [rest] if rest else []
     return [
         f"**{number}. {prose(finding.title.rstrip('.'))}.** {prose(finding.what)}" + (f" *{sure}.*" if sure else ""),
         "",
-        *[f"- {prose(text)}" for text in (finding.against, *finding.where) if text],
-        *([f"- {'Also' if finding.against else 'See'} {safe(places)}."] if places else []),
+        *[f"- {text}" for text in shown],
         *([f"- *{_owner(finding.owner)}:* {prose(_sentence(finding.fix))}"] if finding.fix else []),
         "",
     ]

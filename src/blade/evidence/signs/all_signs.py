@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import compress, islice
+from itertools import compress
 from typing import Literal, get_args
 
 from blade.evidence.signs.account import statuses
@@ -95,10 +95,10 @@ def signs(rollout: Rollout) -> tuple[Sign, ...]:
     view = RolloutView(rollout)
     found: list[Sign] = []
     for family in _speaking(*_facts(view)):
-        found += islice(family(view), MOST - len(found))
-        if len(found) == MOST:
+        found += family(view)
+        if len(found) >= MOST:
             break
-    return tuple(found)
+    return tuple(found[:MOST])
 
 
 def _facts(view: RolloutView) -> tuple[bool, ...]:

@@ -56,7 +56,7 @@ MOST_CHANGING = 0.05
 """Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
 _DURATION = re.compile(
-    r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|_ms$|_sec$|_secs$|time_taken"
+    r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|took|_s$|_ms$|_sec$|_secs$|time_taken"
 )
 
 
@@ -248,6 +248,9 @@ class Learner:
         }
         if documented is None:
             held = {one.shape.path: one.held for one in self.checks}
+            held |= {
+                f"{one.shape.path} ({other.shape.verdict})": other.held for one in self.checks for other in one.others
+            }
             free = {p: v for p, v in candidates.items() if p not in self.found}
             choice = outcome.choose_reward(
                 free,
@@ -293,6 +296,8 @@ class Learner:
             taken |= {p for p in self.sample.scalars if wholes and p.startswith(wholes)}
             taken |= {p for p in self.sample.scalars if p in KNOWN_SLICES}
             taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
+            listed = tuple(f"{one.shape.path}." for one in self.checks)
+            taken |= {p for p in self.sample.scalars if listed and p.startswith(listed)}
             choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths))
             self._take(choice, "task")
             if choice.undecided:
@@ -450,7 +455,8 @@ class Learner:
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
-            decided = texts.role_of(column, output, names, of_task=shared)
+            errors = self.first_role("error") is None and self._lacks_in_passes(column)
+            decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
             if decided is not None:
                 self.claim(path, *decided)
         states = [
@@ -459,6 +465,11 @@ class Learner:
         limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
         if self.first_role("stop") is None and len(limited) == 1:
             self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
+
+    def _lacks_in_passes(self, column: Sequence[Any]) -> bool:
+        """Whether most passes have nothing in a field; so it is where no pass is known."""
+        passes = [value for value, verdict in zip(column, self.reward or (), strict=False) if verdict == 1]
+        return sum(value not in (None, "") for value in passes) * 2 <= len(passes)
 
     def _matches(self) -> None:
         taken = {field.role for field in self.found.values()}

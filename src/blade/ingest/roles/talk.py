@@ -11,6 +11,7 @@ from typing import Any
 
 from blade.ingest.decode import encode
 from blade.ingest.roles.outcome import as_verdicts
+from blade.ingest.roles.results import verdict_fields
 from blade.ingest.roles.shaped import AGENTS, OTHERS, USERS
 from blade.model.roles import TalkShape
 
@@ -29,6 +30,9 @@ LEAST_WITH_ARGUMENTS = 0.8
 MOST_SHARED = 0.8
 """Of the rows, those that may have the same list as another: trajectories differ."""
 _GIVEN = re.compile(r"arg|param|input|kwarg|payload|request", re.IGNORECASE)
+_ATTEMPT = re.compile(
+    r"(?:trial|run|attempt|repeat|sample|rollout|seed|epoch)(?:_?(?:id|index|no|num|number))?", re.IGNORECASE
+)
 _BACK = re.compile(r"out|result|return|reply|respons|observ|back", re.IGNORECASE)
 
 
@@ -42,11 +46,24 @@ def talk_shape(path: str, column: Sequence[Any]) -> TalkShape | None:
     items = [item for value in lists for item in value]
     tool, arguments, result = _calls(items, lists)
     who = _who(items, lists, tool)
+    if not tool and not _are_speakers(items, who) and _are_judged(items):
+        return None
     text = _text(items, {who, tool, result, arguments})
     if text and (tool or (who and _alternates(lists, who))):
         agents = _agents(items, who, tool) if who else ()
         return TalkShape(path=path, who=who, text=text, tool=tool, arguments=arguments, result=result, agents=agents)
     return None
+
+
+def _are_speakers(items: Items, who: str) -> bool:
+    """Whether some of those who act are called what people call agents and users."""
+    return bool({name.lower() for name in _strings(items, who)} & (AGENTS | USERS | OTHERS.keys()))
+
+
+def _are_judged(items: Items) -> bool:
+    """Whether each item has a verdict or the number of an attempt: then they are checks or attempts, and nobody speaks."""
+    counts = [name for name in _fields(items) if _ATTEMPT.fullmatch(name)]
+    return bool(verdict_fields(items)) or any(type(items[0].get(name)) is int for name in counts)
 
 
 def _strings(items: Sequence[Mapping[str, Any]], field: str) -> list[str]:

@@ -34,6 +34,7 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 _BROKE = re.compile(r"\b\w*(?:Error|Exception|Timeout|Interrupt|Failure)\b|^Traceback|HTTP \d{3}")
+_BREAKS = re.compile(rf"{_BROKE.pattern}|\b(?:error|exception|timed out|failed to|fatal)\b(?! in\b)", re.IGNORECASE)
 _ASSERTS = re.compile(r"\bassert|expected|mismatch|\bgot\b", re.IGNORECASE)
 """What a test says of an answer: nothing broke there."""
 _RUNNER = re.compile(
@@ -50,26 +51,41 @@ _LOG_LINE = re.compile(
 _CODE = re.compile(r"^(?:diff --git|--- a/|import |from \w+ import |def |class |#include|SELECT\b|```)", re.MULTILINE)
 
 
-def role_of(column: Column, output: Sequence[str], checks: Sequence[str], *, of_task: bool) -> tuple[Role, str] | None:
-    """The role of a field of texts, and why; None where nothing tells."""
+def role_of(
+    column: Column, output: Sequence[str], checks: Sequence[str], *, of_task: bool, of_failures: bool
+) -> tuple[Role, str] | None:
+    """The role of a field of texts, and why; None where nothing tells.
+
+    `of_failures`: hardly a pass has a text in it, as none has an error.
+    """
     texts = [value for value in column if isinstance(value, str) and value.strip()]
     if not texts or len(texts) < len([value for value in column if value is not None and value != ""]):
         return None
+    if (
+        of_failures
+        and len(texts) * 2 < len(column)
+        and sum(bool(_BREAKS.search(text)) for text in texts) > SHARE * len(texts)
+    ):
+        return "error", f"few rows have it, and it names what broke: {texts[0][:LONGEST_STATUS]}"
     if all(len(text) <= LONGEST_STATUS and "\n" not in text for text in texts):
-        return None if of_task else _short(texts)
+        return None if of_task else _short(texts, of_failures=of_failures)
     return None if of_task else _long(texts, column, output, checks)
 
 
-def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
+def _short(texts: Sequence[str], *, of_failures: bool) -> tuple[Role, str] | None:
     values = sorted(set(texts))
     if len(values) > MOST_STATUSES or (len(values) > 3 and len(values) * 2 > len(texts)):
         return None
-    if all(_BROKE.search(value) for value in values) and not any(_ASSERTS.search(value) for value in values):
+    if (
+        of_failures
+        and all(_BROKE.search(value) for value in values)
+        and not any(_ASSERTS.search(value) for value in values)
+    ):
         return "error", f"names what broke: {', '.join(values[:2])}"
     if sum(len(value.split()) <= MOST_WORDS for value in values) * 2 <= len(values):
         return None
     broke = [value for value in values if _BROKE.search(value) and _is_class(value)]
-    if len(broke) * 2 > len(values):
+    if of_failures and len(broke) * 2 > len(values):
         return "error", f"names what broke: {', '.join(broke[:2])}"
     ended = [value for value in values if _ENDED.search(value)]
     if len(ended) * 2 >= len(values) and not any(_is_path(value) for value in values):

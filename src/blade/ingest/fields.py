@@ -466,11 +466,19 @@ class RunFields:
                 self.paths[name] = (field.path, *(path for path in self.paths[name] if path != field.path))
             elif field.path not in self.paths[name]:
                 self.paths[name] = (*self.paths[name], field.path)
+        # What a grader found is no field of the task, though it be called `tests`.
+        found = [shape.path for shape in roles.results]
+        self.paths["key"] = tuple(
+            name for name in self.paths["key"] if not any(f"{path}.".startswith(f"{name}.") for path in found)
+        )
         lists = self._lists("trajectory")
         self.messages = lists[0] if lists and "messages" not in lists else "messages"
         """The chat in which prompt and trajectory stand together."""
         self.prompts = tuple(dict.fromkeys((*BY_NAME["prompt"].paths[1:], *self._lists("prompt"))))
-        self.trajectories = tuple(dict.fromkeys((*BY_NAME["trajectory"].paths[1:], *self._lists("trajectory"))))
+        named = dict.fromkeys((*BY_NAME["trajectory"].paths[1:], *self._lists("trajectory")))
+        # A field called `output` may hold what the tests printed.
+        logs = {*self._of("grader-log"), *self._of("agent-log")}
+        self.trajectories = tuple(path for path in named if path not in logs)
         self.evidence = frozenset(
             (
                 *EVIDENCE_OF_A_ROLLOUT,

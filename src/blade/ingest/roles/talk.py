@@ -31,6 +31,7 @@ AGENTS = frozenset(("assistant", "agent", "model", "ai", "gpt", "bot", "llm", "c
 USERS = frozenset(("user", "human", "customer", "client", "caller", "simulator", "operator", "op"))
 OTHERS = {"tool": "tool", "function": "tool", "environment": "tool", "env": "tool", "system": "system"}
 """What people call those who take part: values, never names of fields."""
+_CALL = re.compile(r"([A-Za-z_]\w*)\((.*)\)", re.DOTALL)
 _GIVEN = re.compile(r"arg|param|input|kwarg|payload|request", re.IGNORECASE)
 _BACK = re.compile(r"out|result|return|reply|respons|observ|back", re.IGNORECASE)
 
@@ -44,6 +45,10 @@ def talk_shape(path: str, column: Sequence[Any]) -> TalkShape | None:
         return None
     items = [item for value in lists for item in value]
     tool, arguments, result = _calls(items, lists)
+    if not tool and (tool := _written(items)):
+        results = [name for name in _fields(items) if name != tool and _strings(items, name)]
+        result = max(results, key=lambda name: _returned(name, items), default="")
+        return TalkShape(path=path, text=_text(items, {tool, result}), tool=tool, arguments=tool, result=result)
     who = _who(items, lists, tool)
     text = _text(items, {who, tool, result, arguments})
     if text and (tool or (who and _alternates(lists, who))):
@@ -82,6 +87,15 @@ def _calls(items: Items, lists: Sequence[Items]) -> tuple[str, str, str]:
         results = [name for name in beside if name != arguments]
         return tool, arguments, max(results, key=lambda name: _returned(name, having), default="")
     return "", "", ""
+
+
+def _written(items: Items) -> str:
+    """The field in which calls are written as in code, such as `click("12")`; it holds tool and arguments."""
+    for name in _fields(items):
+        found = [match[1] for value in _strings(items, name) if (match := _CALL.fullmatch(value.strip("` \n")))]
+        if len(found) >= LEAST_WITH_ARGUMENTS * len(items) and len(set(found)) > 1:
+            return name
+    return ""
 
 
 def _is_beside(name: str, having: Items, items: Items) -> bool:
@@ -198,9 +212,13 @@ def _as_item(item: Mapping[str, Any], shape: TalkShape, place: int) -> dict[str,
     tool = item.get(shape.tool) if shape.tool else None
     if not isinstance(tool, str) or not tool:
         return {"role": role, **named, "content": said}
+    given = item.get(shape.arguments) or {}
+    if shape.arguments == shape.tool:
+        written = _CALL.fullmatch(tool.strip("` \n"))
+        tool, given = (written[1], {"arguments": written[2]}) if written else (tool, {})
     call_id = f"call_{place}"
     parts: list[dict[str, Any]] = [{"type": "text", "text": said}] if said else []
-    parts.append({"type": "tool_use", "name": tool, "input": item.get(shape.arguments) or {}, "id": call_id})
+    parts.append({"type": "tool_use", "name": tool, "input": given, "id": call_id})
     back = item.get(shape.result) if shape.result else None
     if back is not None:
         shown = back if isinstance(back, str) else encode(back).decode()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from blade.ingest.roles.learn import learn_roles
 from blade.ingest.roles.results import results_in, shapes_of
+from blade.ingest.roles.shaped import as_items
 from blade.ingest.roles.stamps import seconds_of
-from blade.ingest.roles.talk import as_items
 from blade.model.roles import Roles
 from builders import load_rows
 

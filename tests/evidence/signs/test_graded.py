@@ -140,6 +140,37 @@ def test_a_failed_assertion_is_no_broken_test() -> None:
     assert "frame:test" not in seen(attempt(DONE, grader=pytest_log("assert 3 == 4", "AssertionError: no")))
 
 
+def test_an_error_of_the_grader_in_every_test() -> None:
+    error = "NameError: name 'expected_rows' is not defined"
+    log = pytest_log("load()", error, raised="NameError")
+    assert seen(attempt(DONE, grader=log))["grader:own-error"] == [error]
+    told = attempt(DONE, grader=log, prompt="Write a function expected_rows.")
+    assert "grader:own-error" not in seen(told)
+    other = log.replace("collected 1 items", "collected 2 items").replace("1 failed", "1 failed, 1 passed")
+    held = other.replace("=== short", "=== PASSES ===\nPASSED ../tests/test_outputs.py::test_b\n=== short")
+    assert "grader:own-error" not in seen(attempt(DONE, grader=held))
+    mine = pytest_log("load()", error, raised="NameError", at="/app/solve.py:4")
+    assert "grader:own-error" not in seen(attempt(DONE, grader=mine))
+    around = pytest_log("load()", "KeyError: 'suite'", raised="KeyError", at="/grader/run.py:4")
+    assert seen(attempt(DONE, grader=around))["grader:own-error"] == ["KeyError: 'suite'"]
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        ("ModuleNotFoundError: No module named 'hypothesis'", "hypothesis"),
+        ("error: package `hypothesis` is not installed in this environment", "hypothesis"),
+        ("Error in library(jsonlite) : there is no package called \u2018jsonlite\u2019", "jsonlite"),
+        ("Can't locate JSON/XS.pm in @INC (you may need to install it)", "JSON/XS"),
+    ],
+)
+def test_a_package_that_nobody_names(error: str, name: str) -> None:
+    log = pytest_log("load()", error, raised="Error")
+    assert seen(attempt(DONE, grader=log))["missing:library"] == [name]
+    brought = attempt(*ran(f"install {name}", "ok"), DONE, grader=log)
+    assert "missing:library" not in seen(brought)
+
+
 @pytest.mark.parametrize(
     ("error", "name"),
     [
@@ -293,6 +324,8 @@ def test_the_one_literal_of_a_list_that_nothing_names() -> None:
         ("curl: (6) Could not resolve host: api.example.org", "api.example.org"),
         ("502 Server Error: Bad Gateway for url: http://server:8000/books", "server:8000"),
         ("Error: getaddrinfo ENOTFOUND db.internal", "db.internal"),
+        ("wget: can't connect to remote host (10.0.0.5): Connection timed out", "10.0.0.5"),
+        ("wget: bad address 'db.internal'", "db.internal"),
         ("dial tcp 10.0.0.5:5432: connect: connection refused", "10.0.0.5:5432"),
         ("curl: (7) Failed to connect to node1 port 9000: Connection refused", "node1:9000"),
     ],

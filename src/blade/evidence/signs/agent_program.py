@@ -3,16 +3,19 @@
 `agent:no-output` stands for a rollout without a word of the agent, and with the subject `no trajectory` for one that has
 none on record; only the other rollouts of the run tell what that means. The others quote what was printed instead.
 `agent:context-full` quotes a last message which says that the conversation is longer than the model takes.
-`environment:failed` quotes what a builder or a scheduler of containers reports of a rollout in which nobody acted.
+`environment:failed` quotes what a builder or a scheduler of containers reports of a rollout in which nobody acted, and
+`environment:lost` what the row records in the words that the last commands all got for an answer.
 `hollow:no-model-call` is a pass in which no call of the model succeeded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, takewhile
 
 from blade.evidence.differences import limit_word
+from blade.evidence.presence import may_hold
 from blade.evidence.signs.view import RolloutView, in_closing, line_of, line_with, sign
 from blade.model.finding import Sign
 from blade.model.rollout import Step
@@ -60,6 +63,7 @@ _not_built = re.compile(
     re.IGNORECASE,
 )
 """What builders and schedulers of containers report, by the forms of Docker, Compose, OCI and Kubernetes and by plain words."""
+_may_report_not_built = may_hold(_not_built.pattern)
 _not_found = re.compile(
     r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$"
     r"|^(?:/\w+)*/?(?:ba|da|z|k)?sh: (?:line \d+: |\d+: )?(?P<path>/[\w./@-]+): No such file or directory\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
@@ -106,7 +110,8 @@ def _may_tell(view: RolloutView) -> bool:
         return True
     if _given_up(view) is not None:
         return True
-    return not view.passed and (bool(view.account.statuses or view.rollout.error) or view.steps[-1].kind == "call")
+    told = bool(view.account.statuses or view.rollout.error) or view.features.results > 1
+    return not view.passed and (told or view.steps[-1].kind == "call")
 
 
 def _may_be_error(view: RolloutView) -> Step | None:
@@ -117,8 +122,8 @@ def _may_be_error(view: RolloutView) -> Step | None:
 
 def _given_up(view: RolloutView) -> str | None:
     """The last error of the endpoint that the agent's own log names, where the rollout did not pass."""
-    words = view.session.get("last_error")
-    return words if isinstance(words, str) and not view.passed else None
+    words = None if view.passed else view.session.get("last_error")
+    return words if isinstance(words, str) else None
 
 
 def _of_program(view: RolloutView) -> Iterator[Sign]:
@@ -136,6 +141,7 @@ def _of_program(view: RolloutView) -> Iterator[Sign]:
     if (full := _context_full.search((view.rollout.error or "")[-TAIL:])) is not None:
         yield sign("agent:context-full", "", line_with((view.rollout.error or "")[-TAIL:], full), "error")
     yield from _cut(view)
+    yield from _lost(view)
     if not view.features.calls and not view.features.agent_messages:
         yield from _environment(view)
         yield from _endpoint(view)
@@ -168,13 +174,13 @@ def _model(view: RolloutView, last: Step) -> Iterator[Sign]:
 def _environment(view: RolloutView) -> Iterator[Sign]:
     """The first report that there was nothing to work in, in a log or in the error of the row."""
     texts = [("error", view.rollout.error or ""), *((log.field, log.text) for log in view.account.logs)]
-    for field, text in texts:
-        if (found := _not_built.search(text[-TAIL:])) is not None:
-            yield sign("environment:failed", "", line_with(text[-TAIL:], found), field)
-            return
-    for path, text in _texts_of_row(view):
-        if (found := _not_built.search(text)) is not None:
-            yield sign("environment:failed", "", line_with(text, found), path)
+    known = {text for _, text in texts}
+    others = ((path, text) for path, text in _texts_of_row(view) if text not in known)
+    for field, text in chain(texts, others):
+        tail = text[-TAIL:]
+        found = _not_built.search(tail) if _may_report_not_built(tail) else None
+        if found is not None and (text in known or text not in view.prompt):
+            yield sign("environment:failed", "", line_with(tail, found), field)
             return
 
 
@@ -192,17 +198,41 @@ def _endpoint(view: RolloutView) -> Iterator[Sign]:
 
 
 _OF_THE_REQUEST = ("responses_create_params", "response", "input", "messages", "prompt")
+DEEPEST = 4
 
 
 def _texts_of_row(view: RolloutView) -> Iterator[tuple[str, str]]:
-    """The texts of a row in which nobody acted, with their paths: few rows have the field that says why, so it has no role."""
+    """The short texts of a row beside its request and logs, with their paths: few rows have the field that says what
+    broke, so it has no role.
+    """
+    logs = {log.field for log in view.account.logs}
     row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
-    inner = [
-        (f"{name}.{key}", item) for name, value in row.items() if isinstance(value, dict) for key, item in value.items()
-    ]
-    for path, value in [*row.items(), *inner]:
-        if isinstance(value, str) and 0 < len(value) <= TAIL and value not in view.prompt:
+    for path, value in _texts_in("", row, 0):
+        if path not in logs and len(value) <= TAIL and value.strip() and value not in view.prompt:
             yield path, value
+
+
+def _texts_in(path: str, value: Mapping[str, object], depth: int) -> Iterator[tuple[str, str]]:
+    for name, item in value.items():
+        if isinstance(item, str) and "." not in name:
+            yield f"{path}{name}", item
+        elif isinstance(item, dict) and depth < DEEPEST and "." not in name:
+            yield from _texts_in(f"{path}{name}.", item, depth + 1)
+
+
+def _lost(view: RolloutView) -> Iterator[Sign]:
+    """The last commands, unlike each other, got one and the same answer, and the row records these very words."""
+    results = [step for step in view.steps if step.kind == "result"]
+    words = results[-1].text.strip() if len(results) > 1 else ""
+    if not words or len(words) > SHORT or results[-2].text.strip() != words:
+        return
+    same = list(takewhile(lambda step: step.text.strip() == words, reversed(results)))
+    answered = {step.answers for step in same}
+    if len({call.arguments for call in view.calls if call.index in answered}) < 2:
+        return
+    found = next((one for one in _texts_of_row(view) if words in one[1] and len(one[1]) <= 2 * len(words)), None)
+    if found is not None:
+        yield sign("environment:lost", words, found[1].strip(), found[0])
 
 
 def _start(view: RolloutView) -> Iterator[Sign]:

@@ -36,10 +36,13 @@ _missing = re.compile(
     + r"""|(?:No module named|cannot import name|Cannot find module) ['"](?P<j>[^'"\n]{1,200})['"]"""
     r"""|module ['"][\w.]+['"] has no attribute ['"](?P<k>\w+)['"]"""
     r"""|^fixture '(?P<fixture>\w+)' not found"""
+    r"""|\b(?:package|module|library|gem|crate|extension) ['"`](?P<o>[\w./@+-]{1,100})['"`] (?:is|was|could|has) not (?:be |been )?(?:installed|found|available)\b"""
+    r"""|there is no package called .(?P<p>[\w.]+).|cannot load such file -- (?P<q>[\w/-]+)|Can't locate (?P<r>[\w/]+)\.pm in @INC|can't find crate for `(?P<s>\w+)`"""
     r"""|\bundefined: (?P<l>\w+)|cannot find (?:function|value|type|struct|macro|crate|module)[^`\n]{0,40}`(?P<m>\w+)`"""
 )
 _gate = re.compile(
     r"(?i)no such file|not exist|n't exist|not found|not created|missing|find|exists|isfile|isdir|is_file|is_dir|No module|import|attribute|undefined|can't open|ENOENT|not generated|not produced"
+    r"|not installed|not available|no package|such file|Can't locate"
 )
 _of_the_grader = re.compile(
     r"^(?:\.\./)*/?tests?/|^/tmp/|site-packages|/\.venv/|^/(?:usr|lib|proc|dev|sys|etc/ssl)\b|/\.local/|^/(?:root)/\.|^[\d.]+$"
@@ -47,8 +50,13 @@ _of_the_grader = re.compile(
 _beside_the_tests = re.compile(
     r"(?:\.\./)*/?(?:\w+/){0,3}(?:tests?|__tests__|specs?|grader|verifier)/[\w./@+-]*\w\.\w+$"
 )
-_module = re.compile(r"No module named|cannot import name|Cannot find module")
-_raised = re.compile(r"^(?:E\s+)?(?:[\w.]*(?:Error|Exception|Failed|Exit)\b|Cannot find module)")
+_module = re.compile(
+    r"No module named|cannot import name|Cannot find module|(?:package|module|library|gem|crate|extension) ['\"`][^'\"`]+['\"`] (?:is|was|could|has) not\b"
+    r"|there is no package called|cannot load such file|Can't locate [\w/]+\.pm|can't find crate"
+)
+_raised = re.compile(
+    r"^(?:E\s+)?(?:[\w.]*(?:Error|Exception|Failed|Exit)\b|Cannot find module|(?:fatal )?error\b|Can't locate |.*\(LoadError\))"
+)
 """A line that says what was raised; a module that a warning misses stands in no one's way."""
 
 

@@ -24,7 +24,7 @@ EDGE = 3_000
 """Characters at either end of an output that are searched: programs report the network there, and outputs may be huge."""
 _may_fail = may_hold(
     r"refused|reset by|reset to|could not resolve|couldn't resolve|getaddrinfo|resolution|Bad Gateway|Service Unavailable|Gateway Time-?out|unreachable"
-    r"|not a bot|Too Many Requests|Temporarily Unavailable|ENOTFOUND|EAI_AGAIN|ECONN|not known|connect to|Max retries|NewConnection|dial tcp|no such host|nodename|ERR_[A-Z]+|to connect|too long to respond|are human|HTTP/[0-9.]+ 50[234]|: 50[234]\b|50[234] Server"
+    r"|not a bot|Too Many Requests|Temporarily Unavailable|ENOTFOUND|EAI_AGAIN|ECONN|not known|connect to|bad address|Max retries|NewConnection|dial tcp|no such host|nodename|ERR_[A-Z]+|to connect|too long to respond|are human|HTTP/[0-9.]+ 50[234]|: 50[234]\b|50[234] Server"
 )
 _trouble = re.compile(
     r"host='(?P<h1>[^'\n]{1,100})', port=(?P<p1>\d+)[^\n]{0,300}?(?:Max retries|NewConnection|refused|resol|not known|unreachable|[Bb]ad [Gg]ateway|reset)"
@@ -33,8 +33,9 @@ _trouble = re.compile(
     r"|(?:Connection (?:reset|refused|closed)|connect to)(?: by| to| with| host)? (?P<h6>[\w.:]*\w) port (?P<p6>\d+)"
     r"|\b50[234] (?:Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)[^\n]{0,60}?url: \w+://(?P<h7>[\w.-]+)(?::(?P<p7>\d+))?"
     r"|\b[a-z]{2,10}://(?P<h8>[\w.-]+)(?::(?P<p8>\d+))?[^\s'\"]{0,100}['\"]?[^\n]{0,60}?(?:\b50[234]\b|[Bb]ad [Gg]ateway|[Cc]onnection refused|ECONNREFUSED)"
-    r"|\bERR_[A-Z_]+ at [a-z]+://(?P<h11>[\w.-]+)(?::(?P<p11>\d+))?"
-    r"|(?P<h12>\b[\w-]+(?:\.[\w-]+)*)(?::(?P<p12>\d+))? (?:refused to connect|took too long to respond|unexpectedly closed the connection)"
+    r"|[Cc]an(?:no|')t connect to remote host:? \(?(?P<h11>[\w.-]*\w)|\bbad address '(?P<h12>[\w.-]+)'"
+    r"|\bERR_[A-Z_]+ at [a-z]+://(?P<h13>[\w.-]+)(?::(?P<p13>\d+))?"
+    r"|(?P<h14>\b[\w-]+(?:\.[\w-]+)*)(?::(?P<p14>\d+))? (?:refused to connect|took too long to respond|unexpectedly closed the connection)"
     r"|\bConnectionRefused\(\W{0,3}(?P<h10>[\w.-]+)(?::(?P<p10>\d+))?"
     r"|\b(?P<h9>[\w-]+(?:\.[\w-]+)+): (?:Name or service not known|Temporary failure in name resolution|nodename nor servname)"
 )
@@ -168,8 +169,8 @@ def _troubles(text: str) -> Iterator[tuple[str, str, str]]:
     for found in (
         found for line in text.split("\n") if _may_fail(line) for found in _trouble.finditer(line[:LONGEST_LINE])
     ):
-        host = next((value for n in range(1, 13) if (value := found[f"h{n}"])), "localhost")
-        port = next((value for n in (1, 2, 3, 5, 6, 7, 8, 10, 11, 12) if (value := found[f"p{n}"])), "")
+        host = next((value for n in range(1, 15) if (value := found[f"h{n}"])), "localhost")
+        port = next((value for n in (1, 2, 3, 5, 6, 7, 8, 10, 13, 14) if (value := found[f"p{n}"])), "")
         if host.rpartition(":")[2].isdigit() and host.count(":") == 1:
             host, _, port = host.rpartition(":")
         yield host, port, found[0]

@@ -38,7 +38,9 @@ def run_error(evidence: RolloutEvidence) -> Candidate | None:
         return None
     machinery = evidence.difference(Differs.ERROR)
     if machinery is not None:
-        return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, differences=(machinery,))
+        told = evidence.sign("broke:harness")
+        signs = (told,) if told is not None else ()
+        return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, signs=signs, differences=(machinery,))
     if named_limit(evidence) or evidence.difference(Differs.CUT) is not None or of_grader(evidence.error_class):
         return None
     if evidence.silent and "INF001" in evidence.fired:

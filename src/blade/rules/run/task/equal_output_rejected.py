@@ -8,7 +8,7 @@ What to do
 
 Limits
     Looks only at outputs that the verifier records beside what it expected. Names say which is which, or the values do: in
-    the failures of a task one of the two is always the same, and the other is written in several ways. Fields of which
+    the failures of some task one of the two is always the same, and the other is written in several ways. Fields of which
     passes have such a pair as well are a text and its trimmed copy. White space may matter in a task about layout.
     Answers that were extracted from a message are the business of TSK003.
 """
@@ -55,7 +55,7 @@ _WORD = pattern_of(r"[a-z]+|[A-Z][a-z]*")
 _GIVEN = ("response", "responses_create_params")
 
 
-class Pair(NamedTuple):
+class TextPair(NamedTuple):
     """Two texts side by side that differ in white space alone."""
 
     path: str
@@ -74,8 +74,8 @@ def equal_output_rejected(context: RunContext) -> Iterator[Doubt]:
     by_task: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for walk, pair in failing:
         by_task.setdefault((walk.rollout.key.task_id, pair.path, pair.other), []).append(pair.texts)
-    told = {at for at, texts in by_task.items() if at[1:] not in trimmed and _tell_which_is_which(texts)}
-    found = [(w, p) for w, p in failing if p.named or (w.rollout.key.task_id, p.path, p.other) in told]
+    told = {at[1:] for at, texts in by_task.items() if _tell_which_is_which(texts)} - trimmed
+    found = [(walk, pair) for walk, pair in failing if pair.named or (pair.path, pair.other) in told]
     if found:
         named = ", ".join(dict.fromkeys(walk.place for walk, _ in found))
         yield Doubt(
@@ -93,7 +93,7 @@ def _tell_which_is_which(texts: Sequence[tuple[str, str]]) -> bool:
     return long and sorted(min(2, len(set(side))) for side in zip(*texts, strict=True)) == [1, 2]
 
 
-def _pairs(path: str, value: object, depth: int) -> Iterator[Pair]:
+def _pairs(path: str, value: object, depth: int) -> Iterator[TextPair]:
     if depth > DEEPEST:
         return
     if isinstance(value, dict):
@@ -102,7 +102,7 @@ def _pairs(path: str, value: object, depth: int) -> Iterator[Pair]:
         yield from _pairs(f"{path}{name}.", item, depth + 1)
 
 
-def _pairs_here(path: str, value: Mapping[str, object]) -> Iterator[Pair]:
+def _pairs_here(path: str, value: Mapping[str, object]) -> Iterator[TextPair]:
     """Fields of one object whose texts have the same words; a pair in its own order, or the one that was got first."""
     texts = {n: v for n, v in value.items() if n not in _GIVEN and isinstance(v, str) and 0 < len(v) <= LONGEST}
     if len(texts) < 2:
@@ -116,7 +116,7 @@ def _pairs_here(path: str, value: Mapping[str, object]) -> Iterator[Pair]:
             named = _is_got(one) and _is_wanted(other)
             both_wanted = _is_wanted(one) and _is_wanted(other)
             if named or (one < other and texts[one] != texts[other] and not both_wanted):
-                yield Pair(f"{path}{one}", f"{path}{other}", (texts[one], texts[other]), named)
+                yield TextPair(f"{path}{one}", f"{path}{other}", (texts[one], texts[other]), named)
 
 
 def _is_wanted(name: str) -> bool:

@@ -168,3 +168,36 @@ JSON = st.recursive(
 def test_any_rows_have_roles_and_each_path_one(rows: list[Row]) -> None:
     paths = [field.path for field in learn_roles(rows).fields]
     assert paths == sorted(set(paths))
+
+
+def test_what_most_passes_have_is_no_error() -> None:
+    told = "TypeError raised on timeout: HTTP 500"
+    assert by_path(learn_roles([graded(n, q=told) for n in range(20)]))["q"] != "error"
+    words = (
+        "playwright._impl._errors.Error: BrowserType.launch: Executable does not exist at /ms/chrome, so nothing ran"
+    )
+    rows = [graded(n, q=words if n in (0, 6) else None) for n in range(20)]
+    assert by_path(learn_roles(rows))["q"] == "error"
+
+
+def test_an_amount_in_which_few_rows_agree_groups_nothing() -> None:
+    rows = [
+        {
+            "t": f"alg-{n // 4}",
+            "q": f"Solve {n // 4} + x.",
+            "k": n % 4,
+            "amount": 200 + 7 * n - 7 * (n == 9),
+            "ok": n % 3 > 0,
+        }
+        for n in range(40)
+    ]
+    assert by_path(learn_roles(rows))["t"] == "task"
+
+
+def test_of_fields_that_group_the_rows_the_task_has_a_twin() -> None:
+    rows = []
+    for n in range(40):
+        steps = 2 * (n // 8) + n % 2
+        told = {"t": f"shop.{n // 4}", "q": f"Buy {n // 4} of them", "u": f"http://h{n // 8}/"}
+        rows.append({**told, "k": n % 4, "steps": steps, "how": "odd" if steps % 2 else "even", "ok": n % 3 > 0})
+    assert by_path(learn_roles(rows))["t"] == "task"

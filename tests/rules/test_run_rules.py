@@ -693,3 +693,29 @@ def test_of_two_rules_the_one_that_is_meant_is_quoted(tmp_path: Path) -> None:
     said_ = "Unfortunately this reservation cannot be cancelled: a portion was already flown by the passenger."
     (one,) = doubts(tmp_path, [refused(said_, rules)], "TSK006")
     assert f'(instructions: "{meant}")' in one.message
+
+
+def dealt(tasks: int, differing: int) -> list[Row]:
+    """Tasks with a passing and a failing repeat each; of some the failing one was given another prompt."""
+    rows: list[Row] = []
+    for n in range(tasks):
+        other = f"Play hand {n + tasks if n < differing else n}."
+        key: dict[str, Any] = {"expected_answer": f"{n}1"}
+        passing = rollout(f"t{n}", prompt=f"Play hand {n}.", passed=True, output=f"{n}1", **key)
+        rows += repeats(passing, rollout(f"t{n}", prompt=other, output=f"{n}2", **key))
+    return rows
+
+
+def test_repeats_that_differ_by_design_are_shown_and_explain_no_failure(tmp_path: Path) -> None:
+    (by_design,) = doubts(tmp_path, dealt(1, 1), "DAT001")
+    assert by_design.preview
+    assert "task-data-defect" not in modes_of(tmp_path)
+    (a_fault,) = doubts(tmp_path, dealt(4, 1), "DAT001")
+    assert not a_fault.preview
+    assert modes_of(tmp_path)["task-data-defect"] == 1
+
+
+def modes_of(folder: Path) -> Counter[str]:
+    table = blade.analyze(folder / "run.jsonl").runs[0].attributions
+    assert table is not None
+    return Counter(table.table["mode"].drop_nulls())

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from msgspec import Struct
 
-from blade.model.roles import Role, Roles
+from blade.model.roles import LOGS, Role, Roles
 
 
 class Field(Struct, frozen=True):
@@ -452,6 +452,10 @@ _FIELD_OF: Mapping[tuple[Role, str], str] = {
 """Which of our fields is filled by the fields with a role."""
 
 
+_OF_RESULTS: frozenset[Role] = frozenset(("score-part", "status", "produced", "trajectory", *LOGS))
+"""Roles of what a rollout gave: a field with one of them is not the task's own, whatever its name says."""
+
+
 class RunFields:
     """The table of fields of one run: what the names say, and before it what the values say."""
 
@@ -466,6 +470,11 @@ class RunFields:
                 self.paths[name] = (field.path, *(path for path in self.paths[name] if path != field.path))
             elif field.path not in self.paths[name]:
                 self.paths[name] = (*self.paths[name], field.path)
+        self.nothing = frozenset(filter(None, roles.breakdowns.values()))
+        """What fields that name a breakdown hold where there is none."""
+        results = {field.path for field in roles.fields if field.role in _OF_RESULTS and field.decided_by == "content"}
+        results |= {shape.path for shape in roles.results}
+        self.paths["key"] = tuple(path for path in self.paths["key"] if path not in results)
         lists = self._lists("trajectory")
         self.messages = lists[0] if lists and "messages" not in lists else "messages"
         """The chat in which prompt and trajectory stand together."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from attempts import attempt, call, ran, said, seen
@@ -140,6 +141,33 @@ def test_an_agent_whose_program_is_not_there() -> None:
 
 def test_passes_have_their_status() -> None:
     assert seen(attempt(said("done"), status="unset", passed=True))["status"] == ["unset"]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("litellm.RateLimitError: too many requests on this key", "agent:api-error"),
+        ("gave up after 5 tries: 503 Service Unavailable", "agent:api-error"),
+        ("httpx.ReadTimeout", "agent:api-error"),
+        ("BadRequestError: your prompt is too long for this model", "agent:context-full"),
+    ],
+)
+def test_what_a_harness_records_beside_a_silent_agent(words: str, kind: str) -> None:
+    found = seen(attempt(trajectory=False, note=words))
+    assert (kind in found) is (kind == "agent:api-error")
+    recorded = msgspec.structs.replace(attempt(error=words), error=words)
+    assert kind in seen(recorded)
+    assert "agent:api-error" not in seen(attempt(said("It is 7."), note=words))
+
+
+@pytest.mark.parametrize("words", ["judge: RateLimitError", "test_rate_limit failed", "wrong number of calls"])
+def test_what_is_no_error_of_the_model(words: str) -> None:
+    assert "agent:api-error" not in seen(attempt(trajectory=False, note=words))
+
+
+def test_an_install_that_its_harness_reports_as_failed() -> None:
+    terminal = "SetupError: Command failed (exit 1): curl -s https://get.it | sh && pkg install agent\n"
+    assert "agent:install-failed" in seen(attempt(terminal=terminal, trajectory=False))
 
 
 def test_an_environment_that_was_lost_is_recorded_in_the_words_of_the_last_results() -> None:

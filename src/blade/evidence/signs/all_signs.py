@@ -2,7 +2,7 @@
 
 Signs are facts about one rollout. The kinds, by the file that makes them:
 
-- `account`: `status`
+- `account`: `status`, `broke:grader`, `broke:harness`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
   `agent:cut-by-` and the limit, `agent:at-time-limit`, `agent:context-full`, `environment:failed`, `environment:lost`, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
@@ -31,10 +31,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import compress, islice
+from itertools import compress
 from typing import Literal, get_args
 
-from blade.evidence.signs.account import statuses
+from blade.evidence.signs.account import breakdowns, statuses
 from blade.evidence.signs.actors import actor_signs
 from blade.evidence.signs.agent_program import agent_program
 from blade.evidence.signs.answers import answer_signs
@@ -56,7 +56,7 @@ from blade.model.finding import Sign
 from blade.model.rollout import JUDGED, Outcome, Rollout
 
 Fact = Literal[
-    "lost", "failed", "judged", "steps", "calls", "logs", "source", "statuses", "key of calls", "single answer"
+    "lost", "failed", "judged", "steps", "calls", "logs", "source", "statuses", "said", "key of calls", "single answer"
 ]
 """What a rollout can have: `lost`, it did not pass; `source`, anything of a log or a call."""
 SignsOf = Callable[[RolloutView], Iterable[Sign]]
@@ -68,6 +68,7 @@ def _of_rollout(family: Callable[[Rollout], Iterable[Sign]]) -> SignsOf:
 
 FAMILIES: tuple[tuple[SignsOf, frozenset[Fact]], ...] = (
     (statuses, frozenset(["statuses"])),
+    (breakdowns, frozenset(["lost", "said"])),
     (agent_program, frozenset()),
     (ending, frozenset(["steps"])),
     (own_checks, frozenset(["lost", "calls"])),
@@ -95,10 +96,10 @@ def signs(rollout: Rollout) -> tuple[Sign, ...]:
     view = RolloutView(rollout)
     found: list[Sign] = []
     for family in _speaking(*_facts(view)):
-        found += islice(family(view), MOST - len(found))
-        if len(found) == MOST:
+        found += family(view)
+        if len(found) >= MOST:
             break
-    return tuple(found)
+    return tuple(found[:MOST])
 
 
 def _facts(view: RolloutView) -> tuple[bool, ...]:
@@ -115,6 +116,7 @@ def _facts(view: RolloutView) -> tuple[bool, ...]:
         logs,
         logs or calls,
         bool(view.account.statuses),
+        bool(due.said),
         due.calls is not None,
         due.calls is None,
     )

@@ -15,9 +15,11 @@ from blade.ingest.decode import encode
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
 from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
 from blade.ingest.roles.annotations import annotated
+from blade.ingest.roles.breakdowns import what_broke
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
+from blade.ingest.roles.shaped import as_items
 from blade.ingest.roles.stamps import read_times
 from blade.ingest.steps import read_steps
 from blade.model.roles import CallShape, DecidedBy, FieldRole, Role, Roles, TalkShape
@@ -55,7 +57,7 @@ MOST_CHANGING = 0.05
 """Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
 _DURATION = re.compile(
-    r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|_ms$|_sec$|_secs$|time_taken"
+    r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|took|_s$|_ms$|_sec$|_secs$|time_taken"
 )
 
 
@@ -229,7 +231,7 @@ class Learner:
         if shapes:
             self.talk = max(shapes, key=lambda shape: len(encode(self.sample.of(shape.path))))
             column = self.sample.columns[self.talk.path]
-            self.sample.columns[self.talk.path] = [talk.as_items(value, self.talk) for value in column]
+            self.sample.columns[self.talk.path] = [as_items(value, self.talk) for value in column]
             self.claim(self.talk.path, "trajectory", f"a list of what happened: {_described(self.talk)}")
 
     def _annotations(self) -> None:
@@ -247,6 +249,9 @@ class Learner:
         }
         if documented is None:
             held = {one.shape.path: one.held for one in self.checks}
+            held |= {
+                f"{one.shape.path} ({other.shape.verdict})": other.held for one in self.checks for other in one.others
+            }
             free = {p: v for p, v in candidates.items() if p not in self.found}
             choice = outcome.choose_reward(
                 free,
@@ -292,6 +297,8 @@ class Learner:
             taken |= {p for p in self.sample.scalars if wholes and p.startswith(wholes)}
             taken |= {p for p in self.sample.scalars if p in KNOWN_SLICES}
             taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
+            listed = tuple(f"{one.shape.path}." for one in self.checks)
+            taken |= {p for p in self.sample.scalars if listed and p.startswith(listed)}
             choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths))
             self._take(choice, "task")
             if choice.undecided:
@@ -370,6 +377,12 @@ class Learner:
             if self.reward and self._is_of_task(path) and scripts.is_statements(column, self.steps, self.reward):
                 self.claim(path, "statements", "in passes the agent says all of it")
 
+    @cached_property
+    def _passed(self) -> Sequence[bool | None]:
+        """Whether each row passes, as far as it says; of the sample, no reward is higher than a pass."""
+        values = self.reward or [None] * len(self.sample)
+        return [None if value is None else value >= 1 for value in values]
+
     def _is_of_task(self, path: str) -> bool:
         """Whether a field may belong to the task: it is the same in its repeats, where there are any."""
         return not self.has_repeats() or self.constant_in_task(path)
@@ -417,7 +430,7 @@ class Learner:
         why = "lists of calls that are equal in passes and differ in failures"
         if not made.inside:
             self.talk = TalkShape(path=made.path, text="", tool=made.name, arguments=made.arguments)
-            self.sample.columns[made.path] = [talk.as_items(v, self.talk) for v in self.sample.columns[made.path]]
+            self.sample.columns[made.path] = [as_items(v, self.talk) for v in self.sample.columns[made.path]]
         self.claim(made.path, "trajectory", f"{why}: these were made")
         self.__dict__.pop("steps", None)  # they were read before there was a trajectory
         self.calls.append(wanted)
@@ -448,8 +461,14 @@ class Learner:
         names = [name for one in self.checks for name in one.names()]
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
+            broke = what_broke(column, self._passed)
+            if broke is not None:
+                self.claim(path, "error", broke[1])
+                self.found[path] = replace(self.found[path], usual=broke[0])
+                continue
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
-            decided = texts.role_of(column, output, names, of_task=shared)
+            errors = self.first_role("error") is None and self._lacks_in_passes(column)
+            decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
             if decided is not None:
                 self.claim(path, *decided)
         states = [
@@ -458,6 +477,11 @@ class Learner:
         limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
         if self.first_role("stop") is None and len(limited) == 1:
             self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
+
+    def _lacks_in_passes(self, column: Sequence[Any]) -> bool:
+        """Whether most passes have nothing in a field; so it is where no pass is known."""
+        passes = [value for value, verdict in zip(column, self.reward or (), strict=False) if verdict == 1]
+        return sum(value not in (None, "") for value in passes) * 2 <= len(passes)
 
     def _matches(self) -> None:
         taken = {field.role for field in self.found.values()}

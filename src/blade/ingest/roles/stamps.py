@@ -17,6 +17,10 @@ from blade.model.roles import PhaseStamps
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?")
 FIRST_EPOCH, LAST_EPOCH = 1e9, 4e9
 """Seconds from 2001 to 2096; counts and identifiers are seldom in between and never in order."""
+UNITS = (1.0, 1e3, 1e6, 1e9)
+"""Seconds, milliseconds, microseconds, nanoseconds."""
+LONGEST_ROLLOUT = 7 * 86_400.0
+"""Whole numbers that lie closer together in every row are two stamps of it; two identifiers hardly do."""
 LEAST_ORDERED = 0.98
 """Clocks of two machines may differ in a few rows."""
 SAME = 0.05
@@ -41,15 +45,15 @@ class Times(Struct, frozen=True, kw_only=True):
 
 
 def seconds_of(value: object) -> float | None:
-    """A stamp as seconds since 1970: an ISO date and time, or an epoch number in seconds or milliseconds."""
+    """A stamp as seconds since 1970: an ISO date and time, or an epoch number in one of `UNITS`."""
     if isinstance(value, str):
         if not _ISO.match(value):
             return None
         found: datetime | None = stamp(value)
         return found.timestamp() if found is not None else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LAST_EPOCH * 1e3:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LAST_EPOCH * UNITS[-1]:
         return None
-    return next((value / unit for unit in (1.0, 1e3) if FIRST_EPOCH <= value / unit <= LAST_EPOCH), None)
+    return next((value / unit for unit in UNITS if FIRST_EPOCH <= value / unit <= LAST_EPOCH), None)
 
 
 def read_times(sample: Sample, without: tuple[str, ...] = ()) -> Times:
@@ -63,19 +67,31 @@ def read_times(sample: Sample, without: tuple[str, ...] = ()) -> Times:
         and any(value is not None for value in values)
         and (len(set(values)) > 1 or len(sample) == 1)
     }
-    stamps = {path: values for path, values in stamps.items() if _is_stamp(sample, path)}
+    stamps = {path: values for path, values in stamps.items() if _is_stamp(sample, path) or _has_twin(path, stamps)}
     phases, undecided = _phases(stamps)
     return Times(
         stamps=tuple(stamps), phases=phases, durations=tuple(_durations(sample, stamps, phases)), undecided=undecided
     )
 
 
+Stamps = dict[str, list[float | None]]
+
+
 def _is_stamp(sample: Sample, path: str) -> bool:
-    """Texts are; a number is only where it is a fraction or several numbers of its kind stand in the rows."""
+    """Texts are, and fractions; a whole number may as well be an identifier."""
     return all(isinstance(value, str | float) for value in sample.of(path))
 
 
-Stamps = dict[str, list[float | None]]
+def _has_twin(path: str, stamps: Stamps) -> bool:
+    """Whether another field lies within one rollout's time of this one in every row, in the same order, and not always equal."""
+    for other in stamps:
+        gaps = [b - a for a, b in zip(stamps[path], stamps[other], strict=True) if a is not None and b is not None]
+        near = bool(gaps) and (
+            0 <= min(gaps) <= max(gaps) <= LONGEST_ROLLOUT or -LONGEST_ROLLOUT <= min(gaps) <= max(gaps) <= 0
+        )
+        if other != path and near and any(gaps):
+            return True
+    return False
 
 
 def _phases(stamps: Stamps) -> tuple[tuple[PhaseStamps, ...], tuple[str, ...]]:

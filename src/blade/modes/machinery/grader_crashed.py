@@ -38,7 +38,9 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def grader_crashed(evidence: RolloutEvidence) -> Candidate | None:
     own = next((one for one in evidence.all_of(Differs.NO_RECORD) if one.detail not in ("", UNDECIDED)), None)
     if own is not None:
-        return Candidate(confidence=Confidence.LIKELY, subject=own.detail, differences=(own,))
+        told = evidence.sign("broke:grader")
+        signs = (told,) if told is not None else ()
+        return Candidate(confidence=Confidence.LIKELY, subject=own.detail, signs=signs, differences=(own,))
     if (broken := _in_every_test(evidence)) is not None:
         return broken
     if evidence.outcome == "failed" or not of_grader(evidence.error_class):

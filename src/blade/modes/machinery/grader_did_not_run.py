@@ -3,7 +3,8 @@
 Evidence
     The grader's log shows no test session, and the step that prepares it failed. The same in several rollouts of the
     run, while most have a session, makes it likely whatever the task; where one and the same command of the grader is
-    not there in several tasks, it is proven.
+    not there in several tasks, it is proven. Or the row says that what the grader needs, such as a judge's endpoint,
+    could not be reached.
 Contradicted by
     A pass of the same task with the same log; a test result of any kind.
 False alarms
@@ -14,10 +15,15 @@ Example
 
 from __future__ import annotations
 
+from blade.ingest.roles.breakdowns import MACHINERY
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
+from blade.model.pattern import pattern_of
 from blade.modes.declaration import mode
 from blade.modes.evidence import FEWEST_ALIKE, Candidate, RolloutEvidence
+
+_JUDGE = pattern_of(r"(?i)judge")
+"""A judge is a model behind an endpoint; an error that only names it says nothing of the grader's code."""
 
 
 @mode(
@@ -34,6 +40,16 @@ from blade.modes.evidence import FEWEST_ALIKE, Candidate, RolloutEvidence
     owner="harness",
 )
 def grader_did_not_run(evidence: RolloutEvidence) -> Candidate | None:
+    broke = evidence.sign("broke:grader")
+    if broke is not None and MACHINERY.search(broke.quote) and not evidence.passes_with(broke):
+        told = evidence.contrast(broke)
+        return Candidate(confidence=Confidence.LIKELY, subject=broke.subject, signs=(broke,), contrast=told)
+    if evidence.outcome == "errored" and _JUDGE.search(evidence.error_class or ""):
+        return Candidate(
+            confidence=Confidence.LIKELY,
+            subject=evidence.error_class or "",
+            contrast=f"recorded as {evidence.error_class}, without a verdict",
+        )
     started = evidence.sign("log:not-started")
     if started is None or evidence.passes_with(started):
         return None

@@ -1,7 +1,7 @@
 """The model's endpoint failed, and the agent could not act or go on.
 
 Evidence
-    An error of the endpoint is recorded, and no reply of the model follows it.
+    An error in the words of an endpoint's client is recorded, and no reply of the model follows it.
 Contradicted by
     A reply of the model after the error.
 False alarms
@@ -36,7 +36,7 @@ def provider_failed(evidence: RolloutEvidence) -> Candidate | None:
     if sign is not None:
         return Candidate(confidence=evidence.strength(sign), subject=sign.subject, signs=(sign,))
     # A conversation that is too long is refused by the endpoint, which works.
-    if evidence.sign("agent:context-full") is not None or {"INF001", "INF007"}.isdisjoint(evidence.fired):
+    if evidence.sign("agent:context-full") is not None or "INF007" not in evidence.fired:
         return None
     return Candidate(
         confidence=Confidence.LIKELY, contrast="the endpoint's error is recorded, and the agent says nothing after it"

@@ -341,6 +341,10 @@ def test_the_answer_of_a_proxy_is_about_the_host_that_was_asked() -> None:
     asked = *ran("curl -i http://sheets:8000/docs", "HTTP/1.1 502 Bad Gateway"), DONE
     assert seen(attempt(*asked, prompt="Use http://sheets:8000 for it."))["service:unreachable"] == ["sheets:8000"]
     assert "service:unreachable" not in seen(attempt(*asked))
+    curl = *ran("curl -fsS http://sheets:8000/docs", "curl: (22) The requested URL returned error: 502"), DONE
+    assert seen(attempt(*curl, prompt="Use http://sheets:8000 for it."))["service:unreachable"] == ["sheets:8000"]
+    gone = *ran("curl -fsS http://sheets:8000/docs", "curl: (22) The requested URL returned error: 404"), DONE
+    assert "service:unreachable" not in seen(attempt(*gone, prompt="Use http://sheets:8000 for it."))
 
 
 def test_patches() -> None:

@@ -8,6 +8,7 @@ from blade.ingest import cells
 from blade.ingest.batch import Batch, Response, UsualResponse
 from blade.ingest.cells import Column, any_there, each
 from blade.ingest.fields import of_run
+from blade.ingest.roles.breakdowns import what_was_raised
 from blade.model.rollout import PASS_TOLERANCE, WHOLE, Outcome
 
 LONGEST_CLASS = 80
@@ -29,7 +30,7 @@ def outcome(
 
     `failed`: the response says that it failed, and the agent said nothing.
     """
-    kind = error.split("\n", 1)[0].rstrip()[:LONGEST_CLASS] if error else None
+    kind = what_was_raised(error).split("\n", 1)[0].strip()[:LONGEST_CLASS] if error else None
     if role == "failures":
         return Outcome.ERRORED, kind or "failure"
     if reward is None:

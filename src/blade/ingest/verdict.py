@@ -8,7 +8,6 @@ from blade.ingest import cells
 from blade.ingest.batch import Batch, Response, UsualResponse
 from blade.ingest.cells import Column, any_there, each
 from blade.ingest.fields import of_run
-from blade.ingest.roles.breakdowns import what_was_raised
 from blade.model.rollout import PASS_TOLERANCE, WHOLE, Outcome
 
 LONGEST_CLASS = 80
@@ -30,7 +29,7 @@ def outcome(
 
     `failed`: the response says that it failed, and the agent said nothing.
     """
-    kind = what_was_raised(error).split("\n", 1)[0].strip()[:LONGEST_CLASS] if error else None
+    kind = _class_of(error) if error else None
     if role == "failures":
         return Outcome.ERRORED, kind or "failure"
     if reward is None:
@@ -38,6 +37,12 @@ def outcome(
     if reward <= 0 and failed:
         return Outcome.ERRORED, kind or "response failed"
     return all_judged([reward], threshold)[0], kind
+
+
+def _class_of(error: str) -> str:
+    """The line that names an error: the last of a trace of Python, else the first."""
+    lines = error.strip().split("\n")
+    return lines[-1 if lines[0].startswith("Traceback") else 0].strip()[:LONGEST_CLASS]
 
 
 def is_all_well(batch: Batch, rewards: Column, errors: Column) -> bool:

@@ -403,12 +403,12 @@ def _several(analysis: Analysis) -> list[str]:
 
 
 def _how_failed(one: RunAnalysis) -> list[str]:
-    """For a page with several runs: the commonest modes in a line, and the first finding."""
+    """For a page with several runs: whose the failures are and the commonest modes, and the first finding."""
     found = one.diagnosis
     if found is None or not (failed := found.responsibility.failures):
         return []
     named = "; ".join(f"{mode.rollouts:,} {prose(mode.name)}" for mode in shown_modes(found)[:4])
-    lines = [f"What went wrong in its {plural(failed, 'failure')}: {named}."]
+    lines = [" ".join([*responsible_lines(one), f"What went wrong in its {plural(failed, 'failure')}: {named}."])]
     return [*lines, "", *(finding_lines(1, found.findings[0])[:3] if found.findings else [])]
 
 

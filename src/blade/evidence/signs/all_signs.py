@@ -4,7 +4,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 
 - `account`: `status`, `broke:grader`, `broke:harness`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
-  `agent:cut-by-` and the limit, `agent:context-full`, `environment:failed`, `hollow:no-model-call`
+  `agent:cut-by-` and the limit, `agent:at-time-limit`, `agent:context-full`, `environment:failed`, `environment:lost`, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
   `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `closing:label`,
   `stopped:after-replies`
@@ -22,7 +22,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `skipped`: `skipped-as-passed`
 - `chat`, `answers`, `actors`: calls, statements and answers against what was expected; their own pages list the kinds
 - `logs`: `log:<event>`, `agentlog:<event>`, `log:not-started`, `log:not-finished`, `log:collected-none`, `frame:test`,
-  `frame:library`, `frame:solution`, `test:raised`
+  `frame:library`, `frame:solution`, `test:raised`, `grader:own-error`
 
 Passes have `status`, `ends:*`, `hollow:*`, `agent:no-output`, `skipped-as-passed` and the two about the grader's tests.
 """

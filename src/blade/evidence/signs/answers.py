@@ -111,7 +111,8 @@ def _carrying(rollout: Rollout, key: str) -> Iterator[Sign]:
 
 
 def _passing(rollout: Rollout, key: str) -> Sequence[Sign]:
-    got = _produced(rollout, final_text(rollout.steps))
+    given = bool(rollout.answer) or rollout.due.extracts  # then what was said last is not asked for
+    got = _produced(rollout, "" if given else final_text(rollout.steps))
     kind = kind_of(got, key) if got else None
     if kind is None or kind is Kind.EXACT:
         return _AS_THE_KEY if got else ()

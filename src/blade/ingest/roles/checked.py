@@ -128,8 +128,9 @@ def _best(path: str, values: Sequence[Any], column: Column, sample: Sample) -> C
         return None
     if read[0].shape.kind == "sides":
         by_words = [one for one in read if _says_sides(one.shape)]
-        if by_words:
-            return by_words[0]
+        # Other objects hold two lists among much else: only one that is nothing but them is asked of the verdicts.
+        if by_words or any(len(value) > 2 for value in values):
+            return by_words[0] if by_words else None
     varied = [one for one in read if len({_marks(found) for found in one.results if found}) > 1] or read
     varied[0].others = varied[1:]
     return varied[0]

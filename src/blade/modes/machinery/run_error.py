@@ -38,14 +38,15 @@ def run_error(evidence: RolloutEvidence) -> Candidate | None:
         return None
     machinery = evidence.difference(Differs.ERROR)
     if machinery is not None:
-        told = evidence.sign("broke:harness")
-        signs = (told,) if told is not None else ()
+        sign = evidence.sign("broke:harness")
+        signs = (sign,) if sign is not None else ()
         return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, signs=signs, differences=(machinery,))
-    limited = evidence.difference(Differs.CUT) is not None or named_limit(evidence) is not None
-    if evidence.silent and "INF001" in evidence.fired and not limited:
+    if named_limit(evidence) or evidence.difference(Differs.CUT) is not None or of_grader(evidence.error_class):
+        return None
+    if evidence.silent and "INF001" in evidence.fired:
         told = "the harness records an error, and the agent neither says nor calls anything"
         return Candidate(confidence=Confidence.LIKELY, subject=evidence.error_class or "", contrast=told)
-    if evidence.outcome != "errored" or named_limit(evidence) or of_grader(evidence.error_class):
+    if evidence.outcome != "errored":
         return None
     return Candidate(
         # That it failed is stated; whose failure it was, the class of an error only hints at.

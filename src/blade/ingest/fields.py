@@ -474,12 +474,17 @@ class RunFields:
         """What fields that name a breakdown hold where there is none."""
         results = {field.path for field in roles.fields if field.role in _OF_RESULTS and field.decided_by == "content"}
         results |= {shape.path for shape in roles.results}
-        self.paths["key"] = tuple(path for path in self.paths["key"] if path not in results)
+        self.paths["key"] = tuple(
+            path for path in self.paths["key"] if not any(f"{one}.".startswith(f"{path}.") for one in results)
+        )
         lists = self._lists("trajectory")
         self.messages = lists[0] if lists and "messages" not in lists else "messages"
         """The chat in which prompt and trajectory stand together."""
         self.prompts = tuple(dict.fromkeys((*BY_NAME["prompt"].paths[1:], *self._lists("prompt"))))
-        self.trajectories = tuple(dict.fromkeys((*BY_NAME["trajectory"].paths[1:], *self._lists("trajectory"))))
+        named = dict.fromkeys((*BY_NAME["trajectory"].paths[1:], *self._lists("trajectory")))
+        # A field called `output` may hold what the tests printed.
+        logs = {*self._of("grader-log"), *self._of("agent-log")}
+        self.trajectories = tuple(path for path in named if path not in logs)
         self.evidence = frozenset(
             (
                 *EVIDENCE_OF_A_ROLLOUT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from attempts import attempt, ran, result, said, seen
@@ -435,3 +436,69 @@ def test_loops() -> None:
     waiting = [item for n in range(7) for item in ran(f"sleep {n}", "", f"c{n}")]
     assert "loop" not in seen(attempt(*waiting, DONE))
     assert "loop" not in seen(attempt(*again, DONE, passed=True))
+
+
+RUST = """   Compiling ring v0.1.0 (/w/ring)
+error[E0502]: cannot borrow `*self` as mutable because it is also borrowed as immutable
+  --> {file}:41:9
+   |
+error: could not compile `ring` (lib) due to 1 previous error
+"""
+BABEL = """FAIL test/cart.test.js
+  ● Test suite failed to run
+
+    SyntaxError: /w/{file}: Unexpected token (31:4)
+
+      at instantiate (node_modules/@babel/parser/lib/index.js:63:32)
+
+Test Suites: 1 failed, 1 total
+Tests:       0 total
+"""
+GO_BUILD = (
+    "# example.com/wal\n./{file}:88:17: declared and not used: kept\nFAIL\texample.com/wal [build failed]\nFAIL\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "mine", "tests"),
+    [
+        (RUST, "src/lib.rs", "tests/it.rs"),
+        (BABEL, "src/cart.js", "test/cart.test.js"),
+        (GO_BUILD, "wal.go", "wal_test.go"),
+    ],
+    ids=["cargo", "jest", "go"],
+)
+def test_code_that_does_not_build_keeps_its_tests_from_running(log: str, mine: str, tests: str) -> None:
+    assert seen(attempt(DONE, grader=log.format(file=mine)))["log:not-built"][0].startswith(mine.rpartition("/")[2])
+    assert "log:not-built" not in seen(attempt(DONE, grader=log.format(file=tests)))
+
+
+def test_a_fixture_that_the_tests_lack_is_the_graders() -> None:
+    log = (
+        HEAD.format(count=1, marks="E").replace("FAILURES", "ERRORS")
+        + "_______ ERROR at setup of test_ttl _______\nfile /w/tests/test_ttl.py, line 22\n  def test_ttl(freezer):\n"
+        + "E       fixture 'freezer' not found\n\n/w/tests/test_ttl.py:22\n=========== short test summary info ============\n"
+        + "ERROR tests/test_ttl.py::test_ttl - fixture 'freezer' not found\n=========== 1 error in 0.10s ============\n"
+    )
+    found = seen(attempt(DONE, grader=log))
+    assert found["missing:of-the-grader"] == ["freezer"]
+    assert "missing:not-in-prompt" not in found
+
+
+def test_a_recorded_error_says_that_a_patch_does_not_apply() -> None:
+    words = "error: patch failed: a.py:10\nerror: a.py: patch does not apply"
+    recorded = msgspec.structs.replace(attempt(DONE, error=words), error=words)
+    assert "patch:not-applied" in seen(recorded)
+
+
+@pytest.mark.parametrize(
+    ("page", "host"),
+    [
+        ("This site can\u2019t be reached. shop.example refused to connect. ERR_CONNECTION_REFUSED", "shop.example"),
+        ("page.goto: net::ERR_NAME_NOT_RESOLVED at http://wiki.example/", "wiki.example"),
+        ("Verify you are human by completing the action below.", "cal.example"),
+    ],
+)
+def test_a_site_that_a_browser_does_not_get(page: str, host: str) -> None:
+    visit = (call("goto", f'{{"url": "http://{host}/"}}', "c1"), result(page, "c1"))
+    assert seen(attempt(*visit, DONE, prompt=f"Look at http://{host}/"))["service:unreachable"] == [host]

@@ -5,7 +5,8 @@
 `test:raised` is a test that broke in its own code, with the test and what was raised as its subject: the same in all
 rollouts of a task it says more. Its subject begins with `own: ` where the exception needs nothing of what the agent left.
 `grader:own-error` is one such error, or one of the program around the tests, in every test that was run.
-`log:not-started` (its subject is the command that was not there), `log:not-finished` and `log:collected-none` are about the grader's test session.
+`log:not-built` is code under test that its compiler or interpreter refuses, so that no test of it ran; its subject is the
+file and what was said. `log:not-started` (its subject is the command that was not there), `log:not-finished` and `log:collected-none` are about the grader's test session.
 """
 
 from __future__ import annotations
@@ -55,8 +56,22 @@ def log_events(view: RolloutView) -> Iterator[Sign]:
     yield from _frames(view)
     yield from _raised_in_tests(view)
     yield from _broken_grader(view)
+    built = list(_not_built(view))
     if view.account.logs:
-        yield from _session(view)
+        yield from built or _session(view)
+
+
+def _not_built(view: RolloutView) -> Iterator[Sign]:
+    """The first error in a file under test on account of which tests were not even collected, where no test ran."""
+    if any(log.parsed.passed or log.parsed.failed for log in view.grader_logs):
+        return
+    for log, event in view.failures:
+        if event.kind != "collection-error" or event.frame is None or _of_the_output.search(event.message):
+            continue
+        if event.frame.where == "solution":
+            name = event.frame.file.rpartition("/")[2]
+            yield sign("log:not-built", f"{name}: {event.message}", line_of(log, event), log.field)
+            return
 
 
 def _others(logs: Iterable[LogText]) -> list[tuple[LogText, LogEvent]]:

@@ -1,7 +1,7 @@
 """What the grader looked for and did not find: files, folders, modules, names.
 
 `missing:named-in-prompt` where the prompt names it, so the agent owes it; `missing:not-in-prompt` where nothing that the
-agent was given does. `missing:of-the-grader` is a file of the tests themselves, which the grader should have brought; `missing:library` a package that neither the prompt nor the agent names, so that it is no part of
+agent was given does. `missing:of-the-grader` is a file or a fixture of the tests themselves, which the grader should have brought; `missing:library` a package that neither the prompt nor the agent names, so that it is no part of
 the work. Without a prompt on record neither can be told. A later step of a test may miss what an earlier one
 failed to make: the first sign of a test is the one that counts.
 """
@@ -35,6 +35,7 @@ _missing = re.compile(
     + _FILE.format("i")
     + r"""|(?:No module named|cannot import name|Cannot find module) ['"](?P<j>[^'"\n]{1,200})['"]"""
     r"""|module ['"][\w.]+['"] has no attribute ['"](?P<k>\w+)['"]"""
+    r"""|^fixture '(?P<fixture>\w+)' not found"""
     r"""|\b(?:package|module|library|gem|crate|extension) ['"`](?P<o>[\w./@+-]{1,100})['"`] (?:is|was|could|has) not (?:be |been )?(?:installed|found|available)\b"""
     r"""|there is no package called .(?P<p>[\w.]+).|cannot load such file -- (?P<q>[\w/-]+)|Can't locate (?P<r>[\w/]+)\.pm in @INC|can't find crate for `(?P<s>\w+)`"""
     r"""|\bundefined: (?P<l>\w+)|cannot find (?:function|value|type|struct|macro|crate|module)[^`\n]{0,40}`(?P<m>\w+)`"""
@@ -80,14 +81,15 @@ def missing_things(view: RolloutView) -> Iterator[Sign]:
 
 
 def _of_the_tests(view: RolloutView) -> Iterator[Sign]:
-    """The first file of the tests' own folder that a test does not find; one that the prompt names is the agent's to make."""
+    """The first file or fixture of the tests' own that a test does not find; one that the prompt names is the agent's to make."""
     for log, event, text in view.failure_texts:
         if event.frame is not None and event.frame.where == "solution":
             continue
         words = event.message if event.message in log.text else text
         for found in _missing.finditer(words) if _gate.search(words) else ():
             name = found[found.lastgroup or 0]
-            if _beside_the_tests.match(name) and not is_named(name, view.prompt):
+            of_tests = found.lastgroup == "fixture" or _beside_the_tests.match(name)
+            if of_tests and not is_named(name, view.prompt):
                 yield sign("missing:of-the-grader", name, found[0], log.field)
                 return
 
@@ -106,7 +108,7 @@ def missing_names(view: RolloutView) -> Iterator[tuple[str, str, str]]:
                 continue  # what the agent's own code imports, or a warning
             for found in _missing.finditer(line):
                 name = found[found.lastgroup or 0].rstrip(".")
-                if not _of_the_grader.search(name) and len(name) > 1:
+                if found.lastgroup != "fixture" and not _of_the_grader.search(name) and len(name) > 1:
                     yield log.field, name, found[0]
 
 

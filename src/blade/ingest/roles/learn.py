@@ -329,19 +329,24 @@ class Learner:
 
     def _claim_checks(self) -> None:
         """Named results that vary between rows or go with the verdict; others are configuration."""
-        kept = []
-        for one in (one.by(self.reward) for one in self.checks):
-            why = one.why(self.reward, self.groups)
-            if not why and one.shape.path not in self.found and not self.is_inside(one.shape.path):
+        kept: list[Checked] = []
+        told = [(one, one.why(self.reward, self.groups)) for one in (one.by(self.reward) for one in self.checks)]
+        # Tests that hardly ever fail go with no verdict; they stand beside those that do.
+        for one, said in sorted(told, key=lambda pair: not pair[1]):
+            path = one.shape.path
+            if path in self.found or self.is_inside(path):
+                continue
+            why = said or next((f"named results as in {two.shape.path}" for two in kept if _are_alike(one, two)), "")
+            if not why:
                 self.undecided.append(
-                    f"{one.shape.path} may list checks or settings: its values never go with the verdict;"
-                    f" say --map checks={one.shape.path} if they are checks"
+                    f"{path} may list checks or settings: its values never go with the verdict;"
+                    f" say --map checks={path} if they are checks"
                 )
-            if why and not self.is_inside(one.shape.path) and one.shape.path not in self.found:
-                kept.append(one)
-                self.claim(one.shape.path, "checks", why)
-                if one.shape.kind == "parallel":
-                    self.claim(one.shape.name, "checks", "the names of the results beside it")
+                continue
+            kept.append(one)
+            self.claim(path, "checks", why)
+            if one.shape.kind == "parallel":
+                self.claim(one.shape.name, "checks", "the names of the results beside it")
         self.checks = kept
 
     def _times(self) -> Any:
@@ -530,7 +535,9 @@ class Learner:
 
     def _reply(self, prose: Sequence[str], produced: str) -> None:
         """Where no trajectory is recorded: the text in which the answer stands, and the only other one, the prompt."""
-        told = {path: texts.share_with(self.sample, path, produced) for path in prose}
+        # Choices stand in the question too, which is the same in every repeat.
+        replies = [path for path in prose if not (self.has_repeats() and self.constant_in_task(path))]
+        told = {path: texts.share_with(self.sample, path, produced) for path in replies}
         best = max(told, key=lambda path: told[path], default=None)
         if best is None or told[best] < texts.LEAST_WRITTEN:
             return
@@ -605,6 +612,14 @@ _OF_REQUEST: tuple[tuple[str, Role, str], ...] = (
     ("tools", "tools", ""),
     ("model", "model", ""),
 )
+
+
+def _are_alike(one: Checked, other: Checked) -> bool:
+    """Whether two fields of one object list results in the same form."""
+    mine, theirs = one.shape, other.shape
+    around = mine.path.rpartition(".")[0]
+    same = (mine.kind, mine.verdict, mine.name) == (theirs.kind, theirs.verdict, theirs.name)
+    return same and around != "" and around == theirs.path.rpartition(".")[0]
 
 
 def _described(shape: TalkShape) -> str:

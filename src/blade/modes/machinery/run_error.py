@@ -38,8 +38,8 @@ def run_error(evidence: RolloutEvidence) -> Candidate | None:
         return None
     machinery = evidence.difference(Differs.ERROR)
     if machinery is not None and not of_grader(machinery.detail):
-        stated = evidence.sign("broke:harness")
-        signs = (stated,) if stated is not None else ()
+        sign = evidence.sign("broke:harness")
+        signs = (sign,) if sign is not None else ()
         return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, signs=signs, differences=(machinery,))
     if named_limit(evidence) or evidence.difference(Differs.CUT) is not None or of_grader(evidence.error_class):
         return None

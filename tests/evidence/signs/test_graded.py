@@ -140,6 +140,22 @@ def test_a_failed_assertion_is_no_broken_test() -> None:
     assert "frame:test" not in seen(attempt(DONE, grader=pytest_log("assert 3 == 4", "AssertionError: no")))
 
 
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        ("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", "JSONDecodeError"),
+        ("SyntaxError: Unexpected token 'r', \"region,tot\"... is not valid JSON", "SyntaxError"),
+        ("com.fasterxml.jackson.core.JsonParseException: Unrecognized token 'region'", "JsonParseException"),
+    ],
+)
+def test_output_that_the_tests_cannot_parse(error: str, raised: str) -> None:
+    log = pytest_log("load()", error, raised=raised)
+    assert seen(attempt(DONE, grader=log, prompt="Write JSON to /app/out."))["test:unreadable"] == ["json"]
+    assert "test:unreadable" not in seen(attempt(DONE, grader=log, prompt="Write the table to /app/out."))
+    mine = pytest_log("load()", error, raised=raised, at="/app/solve.py:4")
+    assert "test:unreadable" not in seen(attempt(DONE, grader=mine, prompt="Write JSON to /app/out."))
+
+
 def test_an_error_of_the_grader_in_every_test() -> None:
     error = "NameError: name 'expected_rows' is not defined"
     log = pytest_log("load()", error, raised="NameError")

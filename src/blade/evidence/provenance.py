@@ -37,6 +37,9 @@ def in_prompt(rollout: Rollout, value: object) -> bool:
 
 def holds(text: str, value: object) -> bool:
     """Whether a text holds the value, as whole words."""
+    wanted = _traceable(value)
+    if wanted is None or (wanted.isascii() and text.isascii() and wanted.lower() not in text.lower()):
+        return False  # found out without a pattern, which takes longest to make
     pattern = _pattern(value)
     return pattern is not None and pattern.search(text) is not None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from math import ceil
 from operator import eq
@@ -102,7 +102,7 @@ def mask(message: str) -> str:
     """
     template = _mask_once(message[:LOOKED])
     # What was cut or masked may have left a neighbour that reads differently now. Each round has less left to mask.
-    while (again := _mask_once(template)) != template:
+    while (again := _masked_again(template)) != template:
         template = again
     return template
 
@@ -323,6 +323,10 @@ def _mask_once(message: str) -> str:
     if len(text) <= _CODE_LENGTH and _CODE.fullmatch(text) and len(_DIGITS.findall(text)) <= _CODE_NUMBERS:
         return _DIGITS.sub("<n>", text)
     return _shortened(_without_repeats(_without_values(_without_names(_without_quotes(text)))))
+
+
+_masked_again = lru_cache(maxsize=4096)(_mask_once)
+"""Messages of a run have few templates."""
 
 
 def _in_one_line(message: str) -> str:

@@ -6,6 +6,7 @@ result, and the one that is shown stood in an earlier one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -40,14 +41,28 @@ def idle_calls(steps: Sequence[Step]) -> Iterator[Sign]:
 
 
 def _unchanged(arguments: Mapping[str, object], result: Step, steps: Sequence[Step]) -> Iterator[tuple[str, str]]:
-    state = _state(result.text)
-    for name, wanted in arguments.items():
+    text = result.text
+    asked = [
+        name
+        for name, wanted in arguments.items()
+        if isinstance(wanted, str) and _may_name(text, name) and not is_name(wanted) and not holds(text, wanted)
+    ]
+    state = _state(text) if asked else {}
+    for name in asked:
         shown = state.get(name)
-        if not (isinstance(wanted, str) and isinstance(shown, str)) or is_name(wanted) or not can_be_traced(shown):
+        if not isinstance(shown, str) or not can_be_traced(shown) or shown not in text or len(shown) > LONGEST_SUBJECT:
             continue
-        before = any(step.kind == "result" and step.index < result.index and holds(step.text, shown) for step in steps)
-        if before and not holds(result.text, wanted) and shown in result.text and len(shown) <= LONGEST_SUBJECT:
+        if any(step.kind == "result" and step.index < result.index and holds(step.text, shown) for step in steps):
             yield name, shown
+
+
+def _may_name(text: str, name: str) -> bool:
+    """Whether a record may have a field: most results do not repeat what was asked for, and need not be decoded."""
+    return f'"{name}"' in text or "\\" in text or not _plain.fullmatch(name)
+
+
+_plain = re.compile(r'[^"\\\x00-\x1f]+')
+"""Names that JSON has as they are, where nothing is escaped."""
 
 
 def _state(text: str) -> Mapping[str, object]:

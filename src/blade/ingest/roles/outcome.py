@@ -32,6 +32,8 @@ FEWEST_TASKS = 5
 """A value that groups the rows of a few tasks as their prompts do may be a category of the others."""
 MOST_REPEATS = 100
 """A value that more rows share is a category."""
+MOST_DISTINCT = 2 / 3
+"""Of the rows with repeats, those that may be the first of their task: with two repeats each it is half."""
 LONGEST_ID = 100
 MOST_SAME = 0.2
 """Of the rows, those in which a name of a task may be the value of another field by chance."""
@@ -137,7 +139,9 @@ _COUNTER_WORDS = re.compile(
 )
 """Names of numbers that count attempts, or seed them."""
 _HIGHEST_SEED = 1 << 31
-_TASK_WORDS = re.compile(r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|uuid|qid|key|index")
+_TASK_WORDS = re.compile(
+    r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|^name$|uuid|qid|key|index"
+)
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -418,12 +422,25 @@ def _of_equal(sample: Sample, paths: Sequence[str], why: str) -> Choice:
     """Of fields that group the rows alike any does: one that looks like a name first."""
     if not _names_tasks(sample, paths):
         return Choice()
+    paths = _with_twin(sample, paths)
     if len({tuple(_numbered(sample.columns[path])) for path in paths}) > 1:
         return Choice(undecided=f"the task may be {_listed(list(paths))}; say --map task={paths[0]}")
     return Choice(
         path=min(paths, key=lambda path: (_oddness(sample, path), not _is_token(sample, path), path.count("."))),
         why=why,
     )
+
+
+def _with_twin(sample: Sample, paths: Sequence[str]) -> Sequence[str]:
+    """Those that most of the fields group the rows alike; all where none stand out.
+
+    What was asked and what it is called go one to one; an amount that is constant by chance has no such twin.
+    """
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for path in paths:
+        alike.setdefault(tuple(_numbered(sample.columns[path])), []).append(path)
+    first, *others = sorted(alike.values(), key=len, reverse=True)
+    return paths if others and len(first) == len(others[0]) else first
 
 
 def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:
@@ -481,7 +498,8 @@ def _one_to_one(column: Sequence[Any], prompts: Sequence[str | None]) -> bool:
 def _constant_within(sample: Sample, path: str, taken: frozenset[str]) -> int:
     """How many varying fields have one value in each group of the field; none where it groups nothing."""
     column = sample.columns[path]
-    if len(set(column)) == len(column):
+    # A count of tokens repeats in a few rows by chance, and all else is constant within it.
+    if len(set(column)) > MOST_DISTINCT * len(column):
         return 0
     count = 0
     for other in sample.scalars:

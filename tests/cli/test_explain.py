@@ -36,8 +36,8 @@ def orders(tmp_path: Path) -> Path:
 def test_repeats_stand_side_by_side_and_part_with_a_quote(orders: Path) -> None:
     told = blade("explain", str(orders), "t1").stdout
     assert "Task t1: passes 1 of 2 read" in told
-    assert "Due: cancel_order(order_id=W1)" in told
-    assert "no change; cancel_order was due" in told
+    assert "Expected: cancel_order(order_id=W1)" in told
+    assert "no change; cancel_order was expected" in told
     assert 't1#1:2 "I cannot cancel order W1, because it is too late."' in told
     assert blade("explain", str(orders), "t1#1").stdout == told
 

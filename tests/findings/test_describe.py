@@ -66,7 +66,7 @@ PAY = ("pay", {"card": "visa", "n": 1})
         ({"expected_actions": [], "output": did(PAY)}, ("`pay`", '"visa"', "(:0)")),
         ({"expected_actions": want(PAY), "output": did(PAY, ("ship", {}))}, ("`ship`", "(:2)")),
         ({"expected_actions": want(PAY, ("ship", {})), "output": did(PAY)}, ("`ship`",)),
-        ({"expected_actions": want(PAY), "output": "no"}, ("no change", "`pay`", "due")),
+        ({"expected_actions": want(PAY), "output": "no"}, ("no change", "`pay`", "expected")),
         ({"expected_actions": want(PAY), "output": did(("pay", {"card": "amex", "n": 1}))}, ("`card` amex for visa", "(:0)")),
         ({"expected_actions": want(PAY), "output": did(("pay", {"n": 1}))}, ("leaves out `card` visa",)),
         ({"expected_actions": want(PAY), "output": did(("pay", {"card": "visa", "n": 1, "tip": 3}))}, ("adds `tip` 3",)),
@@ -82,7 +82,7 @@ PAY = ("pay", {"card": "visa", "n": 1})
         ({"output": did(PAY, PAY)}, ("2 calls",)),
         ({"output": did(PAY)}, ("1 call",)),
         ({"output": "hello"}, ("no call",)),
-        ({"passed": True, "expected_actions": want(PAY), "output": did(PAY)}, ("as the key has it",)),
+        ({"passed": True, "expected_actions": want(PAY), "output": did(PAY)}, ("as expected",)),
     ],
 )  # fmt: skip
 def test_what_a_rollout_did(tmp_path: Path, fields: Row, parts: Parts) -> None:
@@ -108,7 +108,7 @@ def test_many_differences_are_cut_and_counted(tmp_path: Path) -> None:
 def test_what_the_verifier_does_not_mind_is_not_told(tmp_path: Path) -> None:
     one = walk(tmp_path, expected_actions=[], output=did(PAY))
     aside = AlignedTrajectory(rollout=one.rollout, set_aside=frozenset({("unwanted", "pay", "")}))
-    assert "key wants no change" in done_in_words(one)
+    assert "no change is expected" in done_in_words(one)
     assert done_in_words(aside) == "1 call"
 
 

@@ -110,23 +110,31 @@ def test_a_name_that_no_repeat_resolves_is_said_in_the_never_pass_dive(tmp_path:
     )
     deep_dives = section(text, "Never-Pass Deep Dives")
     assert f"No repeat calls `{FIND}`" in deep_dives
-    assert "anything that the agent saw hold" in deep_dives
+    assert "Nothing that the agent saw in these repeats contains" in deep_dives
     for unseen in ("00000095", "carlos.rodriguez7@atlas.com"):
-        assert unseen in deep_dives.partition("anything that the agent saw hold")[2].splitlines()[0]
+        assert unseen in deep_dives.partition("Nothing that the agent saw in these repeats contains")[2].splitlines()[0]
 
 
 def test_an_address_without_a_digit_that_was_never_seen_is_named_too(tmp_path: Path) -> None:
     _, text = analyzed(
         tmp_path, *(resolved(number) for number in range(3)), unresolved(owner="carlos.rodriguez@atlas.com")
     )
-    unseen = section(text, "Never-Pass Deep Dives").partition("anything that the agent saw hold")[2].splitlines()[0]
+    unseen = (
+        section(text, "Never-Pass Deep Dives")
+        .partition("Nothing that the agent saw in these repeats contains")[2]
+        .splitlines()[0]
+    )
     assert "carlos.rodriguez@atlas.com" in unseen
 
 
 def test_a_value_that_the_agent_gave_itself_is_not_called_unseen(tmp_path: Path) -> None:
     """Every repeat gives `field` as the key has it: that is not what it lacks."""
     _, text = analyzed(tmp_path, *(resolved(number) for number in range(3)), unresolved())
-    unseen = section(text, "Never-Pass Deep Dives").partition("anything that the agent saw hold")[2].splitlines()[0]
+    unseen = (
+        section(text, "Never-Pass Deep Dives")
+        .partition("Nothing that the agent saw in these repeats contains")[2]
+        .splitlines()[0]
+    )
     assert "assigned_to_email" not in unseen
 
 
@@ -137,8 +145,11 @@ def test_a_value_that_one_repeat_saw_is_not_called_unseen(tmp_path: Path) -> Non
     )
     _, text = analyzed(tmp_path, (prompt, wanted, [*repeats, (False, saw)]))
     deep_dives = section(text, "Never-Pass Deep Dives")
-    assert "carlos.rodriguez7@atlas.com of the key" in deep_dives
-    assert "`customer_id` 00000095" not in deep_dives.partition("anything that the agent saw hold")[2].splitlines()[0]
+    assert "carlos.rodriguez7@atlas.com, which the expected actions require" in deep_dives
+    assert (
+        "`customer_id` 00000095"
+        not in deep_dives.partition("Nothing that the agent saw in these repeats contains")[2].splitlines()[0]
+    )
 
 
 def test_a_look_up_that_one_repeat_makes_is_not_missed(tmp_path: Path) -> None:

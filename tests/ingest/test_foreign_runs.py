@@ -323,3 +323,102 @@ def test_which_of_two_equal_answers_was_given_is_not_guessed(tmp_path: Path) -> 
     assert isinstance(run.roles, Roles)
     assert not run.roles.paths("expected")
     assert any("a1 and a2 agree in passes" in said for said in run.roles.undecided)
+
+
+def repeats(run: Run) -> tuple[int, int]:
+    return run.tasks.height, run.rollouts.height
+
+
+def test_attempts_that_open_in_other_words_are_repeats(tmp_path: Path) -> None:
+    talk = [{"from": "user", "text": ""}, {"from": "assistant", "text": "Done with it now."}]
+    rows = [
+        {
+            "about": {"name": f"sc_{n}"},
+            "rep": k,
+            "state": "ended" if n + k != 5 else "broke",
+            "turns": [{**talk[0], "text": f"Hello, I am caller {n * 3 + k}."}, talk[1]],
+            "label": ("accept", "reject")[(n + k) % 2],
+        }
+        for n in range(8)
+        for k in (1, 2, 3)
+    ]
+    assert repeats(read(tmp_path, rows)) == (8, 24)
+
+
+def test_what_the_grader_found_does_not_tell_attempts_at_a_task_apart(tmp_path: Path) -> None:
+    rows = [
+        {"task_id": f"t{n}", "attempt": k, "tests": {"a": True, "b": (n + k) % 2 == 0}, "score": (n + k + 1) % 2}
+        for n in range(6)
+        for k in range(2)
+    ]
+    assert repeats(read(tmp_path, rows)) == (6, 12)
+
+
+def test_seeds_count_the_attempts(tmp_path: Path) -> None:
+    rows = [
+        {"env": f"Door-{n}", "seed": seed, "ending": ("success", "failure")[(n + place) % 2]}
+        for n in range(6)
+        for place, seed in enumerate((42, 1337, 90210))
+    ]
+    assert repeats(read(tmp_path, rows)) == (6, 18)
+
+
+def test_why_a_criterion_holds_names_no_task(tmp_path: Path) -> None:
+    names = ("tone", "facts")
+    rows = [
+        {
+            "meta": {"case": f"case/{n}", "try": k},
+            "judge": {name: {"met": (n + k + i) % 3 > 0, "why": f"remark {n}{k}{i}"} for i, name in enumerate(names)},
+            "final": {"pass": all((n + k + i) % 3 > 0 for i in range(2))},
+        }
+        for n in range(8)
+        for k in range(2)
+    ]
+    assert repeats(read(tmp_path, rows)) == (8, 16)
+
+
+@pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
+def test_stamps_count_in_any_unit(tmp_path: Path, unit: int) -> None:
+    rows = [
+        {
+            "task_id": f"t{n}",
+            "reward": n % 2,
+            "began": (1_772_000_000 + 60 * n) * unit,
+            "over": (1_772_000_007 + 61 * n) * unit,
+        }
+        for n in range(6)
+    ]
+    run = read(tmp_path, rows)
+    assert run.rollouts.sort("offset")["seconds"].to_list() == [7.0 + n for n in range(6)]
+
+
+def test_the_only_duration_is_that_of_the_rollout(tmp_path: Path) -> None:
+    rows = [{"task_id": f"t{n}", "reward": n % 2, "runDurationMs": 1500 * n} for n in range(6)]
+    assert read(tmp_path, rows).rollouts.sort("offset")["seconds"].to_list() == [1.5 * n for n in range(6)]
+    parts = [{"task_id": f"t{n}", "reward": n % 2, "compile_seconds": 1.5 * n} for n in range(6)]
+    assert read(tmp_path, parts).rollouts["seconds"].null_count() == 6
+
+
+def test_the_verdict_tells_which_list_holds_what_failed(tmp_path: Path) -> None:
+    names = [f"test_{k}" for k in range(4)]
+    bad = [names[: n % 3] for n in range(12)]
+    rows = [
+        {"bug": f"b{n}", "suite": {"green": [one for one in names if one not in red], "red": red}, "fixed": not red}
+        for n, red in enumerate(bad)
+    ]
+    run = read(tmp_path, rows)
+    assert passed(run) == [not red for red in bad]
+    assert run.checks.height == 48
+    assert run.checks.filter(~run.checks["passed"]).height == sum(map(len, bad))
+
+
+def test_attempts_that_are_judged_are_nobody_s_words(tmp_path: Path) -> None:
+    rows = [
+        {
+            "riddle": f"r{n}",
+            "epochs": [{"epoch": k, "wrote": f"The answer is {n + k}", "mark": "CI"[(n + k) % 2]} for k in (1, 2, 3)],
+        }
+        for n in range(8)
+    ]
+    with pytest.raises(blade.BladeError, match="--map task=riddle"):
+        read(tmp_path, rows)

@@ -115,3 +115,40 @@ def test_the_only_field_that_tells_rows_apart_as_a_verdict_does_is_the_reward(tm
     rows = [{"index": n, "output": {"text": "x", "verdict": {"held": n % 2 == 0}}} for n in range(4)]
     run = blade.load_run(write_jsonl(tmp_path / "mine.jsonl", rows))
     assert run.rollouts["reward"].to_list() == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_verdict_may_be_followed_by_its_reason(tmp_path: Path) -> None:
+    said = ("passed", "failed: AssertionError", "timed out", "passed")
+    path = write_jsonl(tmp_path / "r.jsonl", [{"task_id": f"h{n}", "result": one} for n, one in enumerate(said)])
+    with pytest.raises(blade.BladeError, match="--map task=task_id --map reward=result"):
+        blade.load_run(path)
+    run = blade.load_run(path, field_map={"task": "task_id", "reward": "result"})
+    assert list(outcomes(run).values()) == ["passed", "failed", "failed", "passed"]
+
+
+def test_the_task_to_try_is_the_one_with_several_attempts(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"{n * 7919 + k * 104729:08x}",
+            "example": f"ex-{n}",
+            "inputs": {"question": f"What is {n}?"},
+            "outputs": {"answer": f"{n * k}"},
+            "wanted": {"text": f"w{n}"},
+            "graded": [{"by": "exact", "value": (n + k) % 2}],
+        }
+        for n in range(8)
+        for k in range(2)
+    ]
+    with pytest.raises(blade.BladeError) as refused:
+        blade.load_run(write_jsonl(tmp_path / "r.jsonl", rows))
+    assert "--map task=example --map reward=graded.0.value --map answer=outputs.answer" in refused.value.message
+
+
+def test_results_among_other_events_are_pointed_out(tmp_path: Path) -> None:
+    events = [
+        {"event": event, "job": f"j{n}", **({"done_well": n % 2 == 0} if event == "end" else {"text": "x"})}
+        for n in range(6)
+        for event in ("start", "output", "end")
+    ]
+    with pytest.raises(blade.BladeError, match="done_well stands in 6 of 18 rows: keep only these"):
+        blade.load_run(write_jsonl(tmp_path / "r.jsonl", events))

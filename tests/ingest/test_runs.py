@@ -145,3 +145,9 @@ def test_a_file_that_gives_no_run_is_a_problem_of_the_others(tmp_path: Path) -> 
     (run,) = load(tmp_path)
     assert run.problem_count == len(run.problems) == 1
     assert "bad.eval" in str(run.problems[0].source)
+
+
+def test_a_sweep_names_its_runs_by_the_folders_that_differ(tmp_path: Path) -> None:
+    for size in ("base", "large"):
+        write_jsonl(tmp_path / size / "temp=0" / "r.jsonl", [{"task_id": "t", "reward": 1}])
+    assert [run.name for run in load(tmp_path)] == ["temp-0-base", "temp-0-large"]

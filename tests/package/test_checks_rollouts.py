@@ -77,7 +77,7 @@ def test_runs_of_other_tasks_cannot_be_compared(tmp_path: Path) -> None:
 
 
 def test_rewards_that_are_null_score_nothing(tmp_path: Path) -> None:
-    unscored = [row | {"reward": None} for row in _rows(4)]
+    unscored = [row | {"reward": None, "verdict": "read"} for row in _rows(4)]
     found = _checks(tmp_path, a=_rows(2), b=unscored)
     assert _failing(found) == {"D2.scored", "D2.reward"}
     assert "b_rollouts.jsonl: 0 of 12 rows" in found["D2.reward"].found

@@ -68,7 +68,6 @@ def test_failing_of_the_model_is_told_rightly(names: NamesKind) -> None:
     assert proof(names).causes["unreliable"].recall == 1.0
 
 
-@pytest.mark.xfail(strict=True, reason="no table of attributions is written yet")
 def test_attributions_accuse_nobody_and_are_never_proven_and_wrong() -> None:
     found = drawn().agreement
     assert found.missing_tables == ()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import blade
-from blade.readers.sample import allocated
+from blade.readers.sample import OTHERS, allocated, pooled
 from blade.stats.agreement import agreement_rate, kappa
 from blade.stats.intervals import ReadStratum, stratified_share
 from builders import Row, rollout, write_jsonl
@@ -142,6 +142,31 @@ def test_all_that_is_asked_for_is_drawn_and_no_stratum_left_out(sizes: dict[tupl
         assert sum(mine.values()) < len(mine) or all(mine.values())
 
 
+@given(sizes=sizes, n=st.integers(1, 80))
+def test_every_stratum_that_is_drawn_by_gives_a_rollout(sizes: dict[tuple[bool, str], int], n: int) -> None:
+    rows = {stratum: [(0, "t", one, "") for one in range(size)] for stratum, size in sizes.items()}
+    found = {stratum: len(mine) for stratum, mine in pooled(rows, n).items()}
+    counts = allocated(found, n)
+    assert sum(found.values()) == sum(sizes.values())
+    for passes in (True, False):
+        mine = [count for stratum, count in counts.items() if stratum[0] == passes]
+        assert all(mine) or not any(mine)
+
+
+def test_what_was_written_into_a_sample_is_not_overwritten(tmp_path: Path) -> None:
+    run, notes = many(tmp_path), tmp_path / "notes.jsonl"
+    assert {row["sample"]["stratum"] for row in drawn(run, "--n", 4, "--stratify", "task")} == {OTHERS}
+    for _ in range(2):
+        assert command("sample", run, "--n", 4, "-o", notes).code == 0
+    rows = [json.loads(line) for line in notes.read_text("utf-8").splitlines()]
+    write_jsonl(notes, [rows[0] | {"mode": "refused"}, *rows[1:]])
+    for held in (notes, run):
+        before = held.read_bytes()
+        refused = command("sample", run, "--n", 4, "-o", held)
+        assert (refused.code, held.read_bytes()) == (2, before)
+        assert "to fill in" in refused.error
+
+
 strata = st.lists(
     st.integers(1, 30).flatmap(
         lambda read: st.builds(ReadStratum, size=st.integers(read, 200), read=st.just(read), hits=st.integers(0, read))
@@ -223,3 +248,18 @@ def test_kappa_is_no_more_than_agreement(ratings: list[tuple[str, str]]) -> None
     if found.value is not None:
         assert found.value == pytest.approx(swapped.value)
         assert found.value <= (agreed.value or 0) + 1e-9
+
+
+def test_a_note_without_a_mode_is_not_left_alone(tmp_path: Path) -> None:
+    run, notes = many(tmp_path), tmp_path / "notes.jsonl"
+    command("sample", run, "--n", 4, "-o", notes)
+    rows = [json.loads(line) for line in notes.read_text("utf-8").splitlines()]
+    write_jsonl(notes, [rows[0] | {"note": "it forgets what was asked"}, *rows[1:]])
+    done = command("attribute", run, "--file", notes, "--as", "ann")
+    assert (done.code, "notes.jsonl:1" in done.error) == (1, True)
+    write_jsonl(notes, [rows[0] | {"mode": "lost", "note": "it forgets what was asked"}, *rows[1:]])
+    named = command(
+        "attribute", run, "--file", notes, "--as", "ann", "--define", "lost", "It forgets.", "--party", "agent"
+    )
+    assert named.out.startswith("1 stored, 1 defined, 3 without a mode left alone")
+    assert command("attribute", run, "--file", notes, "--as", "ann", "--note", "for all").code == 2

@@ -238,6 +238,11 @@ def named(got: str, wanted: str) -> Row:
     return {wanted: "1 2\n3", got: "1 2 \n3\n"}
 
 
+def unnamed(seen: str, *, passed: bool = False) -> Row:
+    """Two texts under names that say nothing."""
+    return rollout("t", passed=passed, extra={"a7": "1 2\n3", "b2": seen})
+
+
 BANS = ("Opened bottles are never taken back by our shop.", "I am sorry: the shop never takes opened bottles back.")
 
 
@@ -324,6 +329,7 @@ FIRES = [
         Fires("TSK004", f"{got} beside {wanted}", [rollout("t", **named(got, wanted))], ("t",), "verifier")
         for got, wanted in (("program_stdout", "reference_output"), ("observed", "golden"), ("gotText", "wantText"))
     ),
+    Fires("TSK004", "no name tells, and one of the two never changes", repeats(*(unnamed(seen) for seen in ("1 2\n3 \n", "1 2 \n3"))), ("t",), "verifier"),
     Fires("TSK004", "inside the list of cases", [rollout("t", cases=[{"n": 1}, {"expected": "1 2", "received": "1  2"}])], ("t",), "verifier"),
     Fires("TSK006", "a ban in other words", repeats(*(banned(words) for words in BANS)), ("t",), "key"),
     Fires("TSK014", "two rewards", [rollout("t", reward_info={"reward": 1.0}), *agreeing(reward_info={"reward": 1.0})], ("t",), "verifier"),
@@ -373,6 +379,8 @@ QUIET = [
     Quiet("TSK003", "another answer", [rollout("t", extracted_answer="5", expected_answer="4")]),
     Quiet("TSK003", "it passed", [rollout("t", extracted_answer="4.0", expected_answer="4", passed=True)]),
     Quiet("TSK004", "other words", [printed("1 2 3 5")]),
+    Quiet("TSK004", "the same two spellings in every repeat, and no name tells", repeats(unnamed("1 2 \n3"), unnamed("1 2 \n3"))),
+    Quiet("TSK004", "passes have a trimmed copy too", repeats(*(unnamed(seen) for seen in ("1 2\n3 \n", "1 2 \n3")), unnamed("1 2\n3\n", passed=True)), alone=True),
     Quiet("TSK004", "it passed", [printed("1 2 3 4", passed=True)]),
     Quiet("TSK004", "nothing was printed", [rollout("t", metadata={"output": "", "expected": "\n"})]),
     Quiet("TSK005", "the agent acts", [talked(said("Shall I?"), GO_AHEAD, said("Wait."))]),
@@ -473,6 +481,8 @@ QUIET = [
     Quiet("DAT005", "a template in every prompt", six(*(rollout(t, prompt=f"Fill {{{{name}}}} for {t}.", passed=t != "t") for t in "tuvwxy"))),
     Quiet("DAT005", "a passing task", six(*(asked(t, "Use {{ctx}}.", passed=True) for t in "tu"))),
     Quiet("DAT005", "a variable of a shell", [asked("t", "Explain: echo ${HOME}", output="It prints the home folder.")]),
+    Quiet("DAT005", "a placeholder to put in", [asked("t", "Replace every key by <your-api-key>.", output=[call("edit", '{"new": "<your-api-key>"}'), result("ok"), said("Users fill in the template. Anything missing?")])]),
+    Quiet("DAT005", "a placeholder that is called one", [asked("t", "Replace every key by a placeholder such as <your-api-key>.", output="The placeholder is in; is anything missing?")]),
     Quiet("DAT005", "braces of code", [asked("t", "Complete: def f(x):\n    return {x: [1, 2]}")]),
     Quiet("DAT004", "an option", [asked("t", "Which? A) Ada Lovelace B) Alan Turing. Answer: one letter", expected_answer="Ada Lovelace")]),
     Quiet("DAT004", "a given", [asked("t", "Ada Lovelace wrote it. Who was first?", expected_answer="Ada Lovelace")]),
@@ -685,3 +695,29 @@ def test_of_two_rules_the_one_that_is_meant_is_quoted(tmp_path: Path) -> None:
     said_ = "Unfortunately this reservation cannot be cancelled: a portion was already flown by the passenger."
     (one,) = doubts(tmp_path, [refused(said_, rules)], "TSK006")
     assert f'(instructions: "{meant}")' in one.message
+
+
+def dealt(tasks: int, differing: int) -> list[Row]:
+    """Tasks with a passing and a failing repeat each; of some the failing one was given another prompt."""
+    rows: list[Row] = []
+    for n in range(tasks):
+        other = f"Play hand {n + tasks if n < differing else n}."
+        key: dict[str, Any] = {"expected_answer": f"{n}1"}
+        passing = rollout(f"t{n}", prompt=f"Play hand {n}.", passed=True, output=f"{n}1", **key)
+        rows += repeats(passing, rollout(f"t{n}", prompt=other, output=f"{n}2", **key))
+    return rows
+
+
+def test_repeats_that_differ_by_design_are_shown_and_explain_no_failure(tmp_path: Path) -> None:
+    (by_design,) = doubts(tmp_path, dealt(1, 1), "DAT001")
+    assert by_design.preview
+    assert "task-data-defect" not in modes_of(tmp_path)
+    (a_fault,) = doubts(tmp_path, dealt(4, 1), "DAT001")
+    assert not a_fault.preview
+    assert modes_of(tmp_path)["task-data-defect"] == 1
+
+
+def modes_of(folder: Path) -> Counter[str]:
+    table = blade.analyze(folder / "run.jsonl").runs[0].attributions
+    assert table is not None
+    return Counter(table.table["mode"].drop_nulls())

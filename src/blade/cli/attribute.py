@@ -14,6 +14,8 @@ from blade.model.errors import RequestError
 from blade.model.run import one_run
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from blade.readers.record import Recorded
 
 
@@ -83,9 +85,12 @@ def attribute(
     }  # fmt: skip
     if define is not None:
         row |= {"define": define[0], "definition": define[1], "mode": mode or (define[0] if place else None)}
-    if file is not None and (place is not None or mode is not None):
-        raise RequestError("a rollout and a file are given", hint="give one of them")
-    rows = rows_in(file) if file is not None else [("", row)]
+    if file is not None and (remove or any((place, mode, quote, note, subject))):
+        raise RequestError(
+            "one rollout and a file of many are given", hint="what is said of a rollout stands in its row"
+        )
+    alone: list[tuple[str, Mapping[str, Any] | RequestError]] = [("--define" if file else "", row)]
+    rows = alone if file is None else [*(alone if define else []), *rows_in(file)]
     where = attribution_file(run, out)
     loaded = pipeline.load([run], Options(metrics_only=True))
     chosen = one_run(loaded, run, run_name)

@@ -42,10 +42,16 @@ def sample(
     """
     from blade import analysis as pipeline
     from blade.files import json_line, write_lines
+    from blade.model.errors import RequestError
     from blade.model.options import Options
     from blade.model.run import one_run
-    from blade.readers.sample import draw, rows_of
+    from blade.readers.sample import draw, may_be_replaced, rows_of
 
+    if out is not None and not may_be_replaced(out):
+        store = f"blade attribute {shlex.quote(run)} --file {shlex.quote(str(out))} --as NAME"
+        raise RequestError(
+            f"{out} holds more than empty rows to fill in", hint=f"name another file; to store it: {store}"
+        )
     chosen = one_run(pipeline.load([run], Options()), run, run_name)
     attributions = pipeline.attributions_of(chosen)
     by = [name.strip() for name in stratify.split(",") if name.strip()]
@@ -57,7 +63,7 @@ def sample(
     if as_json:
         sys.stdout.write(json_line(rows).decode())
         return
-    show([*_listed(drawn, rows), "", _told(drawn, chosen.rollouts.height)])
+    show([*_listed(drawn, rows), *([""] if rows else []), _told(drawn, chosen.rollouts.height)])
     if out is not None:
         show(f"fill in mode, quote and note in {out}, then: blade attribute {shlex.quote(run)} --file {out} --as NAME")
 
@@ -71,7 +77,7 @@ def _listed(drawn: Sequence[SampledRollout], rows: Sequence[dict[str, object]]) 
 
 def _told(drawn: Sequence[SampledRollout], everything: int) -> str:
     if not drawn:
-        return "nothing to draw from: no rollout of this kind has a row"
+        return "nothing to read: no rollout of this kind has a row"
     passes = sum(one.drawn.passed for one in drawn)
     which = f"{len(drawn)} of {everything:,} rollouts, {passes} pass{'' if passes == 1 else 'es'} among them"
     return f"{which}, seed {drawn[0].drawn.seed}; what readers find in them is scaled up by stratum"

@@ -86,7 +86,7 @@ def _sometimes(contrast: Contrast, context: RunContext) -> DeepDive:
     return DeepDive(
         task_id=contrast.task_id,
         bucket="sometimes_pass",
-        why=f"passes {len(contrast.passing)} of {len(contrast.passing) + len(contrast.failing)} read; parted by: {', '.join(parties)}",
+        why=f"passes {len(contrast.passing)} of {len(contrast.passing) + len(contrast.failing)} read; first difference: {', '.join(parties)}",
         due=due_in_words(walks[0].due, only_reads=context.partition.only_reads),
         repeats=tuple(_line(walk) for walk in walks[:MOST_REPEATS]),
         lines=tuple(lines),
@@ -172,7 +172,10 @@ def _unseen(walks: Sequence[AlignedTrajectory]) -> tuple[str, tuple[Evidence, ..
         return None
     listed = ", ".join(f"`{name}` {quotes.shown(value, 40)}" for name, value in unseen[:3])
     more = f" and {len(unseen) - 3} more" if len(unseen) > 3 else ""
-    return f"In no repeat read does anything that the agent saw hold {listed}{more} of the key.", ()
+    return (
+        f"Nothing that the agent saw in these repeats contains {listed}{more}, which the expected actions require.",
+        (),
+    )
 
 
 def _unresolved(walks: Sequence[AlignedTrajectory], context: RunContext) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -270,7 +273,7 @@ def done_in_words(walk: AlignedTrajectory) -> str:
         more = f"; {len(found) - MOST_DIFFERENCES} more" if len(found) > MOST_DIFFERENCES else ""
         return "; ".join(found[:MOST_DIFFERENCES]) + more
     if walk.passed and walk.due.calls is not None:
-        return "as the key has it"
+        return "as expected"
     if walk.rollout.answer:
         return f"answers {quotes.worded(walk.rollout.answer, 80)}"
     return f"{len(walk.calls)} call{'' if len(walk.calls) == 1 else 's'}" if walk.calls else "no call"
@@ -282,7 +285,7 @@ def _not_made(walk: AlignedTrajectory) -> str:
     if refused:
         return "; ".join(left_out_in_words(walk, tool) for tool in due)
     named = ", ".join(f"`{tool}`" for tool in due)
-    return f"no change; {named} {'was' if len(due) == 1 else 'were'} due" if due else ""
+    return f"no change; {named} {'was' if len(due) == 1 else 'were'} expected" if due else ""
 
 
 def _call_in_words(walk: AlignedTrajectory, step: int | None, tool: str) -> str:
@@ -297,8 +300,8 @@ def _difference_in_words(walk: AlignedTrajectory, one: Difference) -> str:
     if one.kind == Differs.ARGUMENT:
         return f"{_argument_in_words(walk, one)} (:{one.step})"
     words = {
-        Differs.UNWANTED: f"calls `{one.name}`{_call_in_words(walk, one.step, one.name)}, the key wants no change",
-        Differs.EXTRA: f"calls `{one.name}`{_call_in_words(walk, one.step, one.name)} beyond the key",
+        Differs.UNWANTED: f"calls `{one.name}`{_call_in_words(walk, one.step, one.name)}, where no change is expected",
+        Differs.EXTRA: f"calls `{one.name}`{_call_in_words(walk, one.step, one.name)}, which is not expected",
         Differs.MISSING: left_out_in_words(walk, one.name) if one.kind == Differs.MISSING else "",
         Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
         Differs.CHECK: _check_in_words(walk, one) if one.kind == Differs.CHECK else "",

@@ -22,6 +22,8 @@ FEWEST_SHARE = 0.05
 """Share of a result mode's rollouts that a subject must have to be told apart: below it, it describes a few of many."""
 CALLS = ("malformed-arguments", "action-extra", "no-action", "partial-actions", "wrong-argument", "action-missing")
 """Modes whose subject is a tool, or a tool and its argument."""
+LEFT_OUT = ("no-action", "partial-actions", "action-missing")
+"""Modes that say how much else was done beside one call that was not: of one tool they make one finding."""
 
 
 class FailureGroup(Struct, frozen=True, kw_only=True):
@@ -79,7 +81,7 @@ def groups(partition: Partition, rollouts: RolloutIndex) -> list[FailureGroup]:
     lost = np.flatnonzero(~rollouts.passed)
     table = partition.table.with_columns(row=pl.Series(lost), modes=_other_modes())
     known = table.filter(pl.col("mode") != UNATTRIBUTED)
-    merged = known.with_columns(subject=_subject(known))
+    merged = known.with_columns(subject=_subject(known)).with_columns(mode=_mode())
     fewest = 2 if table.height > FEW_FAILURES else 1
     found = [
         _group(str(mode), str(subject), rows, rollouts)
@@ -108,6 +110,12 @@ def _subject(table: pl.DataFrame) -> pl.Expr:
     enough = ~pl.col("mode").is_in([mode.code for mode in all_modes() if mode.result]) | pl.col("mode").is_in(CALLS)
     shared = (size > 1) & (enough | (size >= FEWEST_SHARE * of_mode)) | pl.lit(table.height <= FEW_FAILURES)
     return pl.when(pl.when(whole).then(size == of_mode).otherwise(shared)).then("subject").otherwise(pl.lit(""))
+
+
+def _mode() -> pl.Expr:
+    """The mode of a group: of those that tell of one call that was left out, the one that most of its rollouts have."""
+    told = pl.col("mode").filter(pl.col("mode").is_in(LEFT_OUT)).mode(maintain_order=True).first().over("subject")
+    return pl.when(pl.col("mode").is_in(LEFT_OUT) & (pl.col("subject") != "")).then(told).otherwise("mode")
 
 
 def _group(mode: str, subject: str, rows: pl.DataFrame, rollouts: RolloutIndex) -> FailureGroup:

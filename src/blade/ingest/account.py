@@ -15,6 +15,11 @@ from blade.model.account import Account, LogText, Phase, Status
 from blade.model.roles import LOGS, FieldRole, PhaseStamps, Roles
 
 _MILLISECONDS = re.compile(r"(?:_ms|Ms|_millis|_milliseconds)$")
+_WHOLE = re.compile(
+    r"(?:(?:total|run|agent|wall|clock|elapsed|duration|latency|runtime|time|taken|took|in|ms|s|secs?|seconds|millis)_?)+",
+    re.IGNORECASE,
+)
+"""A name that means the time of a rollout, and of no part of it, where it is the only duration."""
 DOCUMENTED_ROLES = Roles(
     fields=tuple(
         FieldRole(path=path, role=role, part=part, why=f"{source} defines it", decided_by="format")
@@ -114,6 +119,7 @@ def _phases(
     for path in durations:
         name = path.rpartition(".")[2]
         unit = 1e3 if _MILLISECONDS.search(name) else 1.0
+        name = "total" if len(durations) == 1 and _WHOLE.fullmatch(name) else name
         for mine, value in zip(found, columns.get(path, ()), strict=False):
             if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
                 mine.append(Phase(name=name, seconds=value / unit, field=path))

@@ -51,6 +51,21 @@ _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndj
 _TABLE_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".arrow", ".feather", ".ipc")
 _OTHER_ENDINGS = (".xml", ".xml.gz", *YAML_ENDINGS)
 """Files of which few are results: they are looked at where nothing else in a folder is a run."""
+_NOT_READ = (
+    ".db",
+    ".sqlite",
+    ".sqlite3",
+    ".duckdb",
+    ".xlsx",
+    ".xls",
+    ".ods",
+    ".pkl",
+    ".pickle",
+    ".npz",
+    ".h5",
+    ".hdf5",
+)
+_MOST_NAMED = 5
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50
 _HEAD_LINES = 5_000
@@ -516,6 +531,13 @@ def recognize(head: FileHead) -> Format | None:
     return next((candidate for candidate in formats() if candidate.recognizes(head)), None)
 
 
+def _not_read(paths: Sequence[Path]) -> Iterator[Path]:
+    """Files that may hold results in a form that is not read."""
+    for path in paths:
+        for here, _ in _folders(path, None) if path.is_dir() else ():
+            yield from (here.path / name for name in here.files if name.lower().endswith(_NOT_READ))
+
+
 def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
     what = ", ".join(inputs)
     if not inputs:
@@ -528,6 +550,13 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
         raise ArtifactError(
             f"no rollouts in {what}: {path.name} is the {role_of(path)} sidecar of a run",
             hint=f"its rollouts are in {main}: give that file, and what stands beside it is read too",
+        )
+    others = sorted({path.name for text in inputs for path in _not_read(_expand(_split_name(text)[1]))})
+    if others:
+        held = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
+        raise ArtifactError(
+            f"no rollouts in {what}: databases, workbooks and pickles are not read ({held})",
+            hint='export the table of results, as `sqlite3 -header -csv FILE "SELECT * FROM runs" > runs.csv` does',
         )
     raise ArtifactError(
         f"no rollouts in {what}",

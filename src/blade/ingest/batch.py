@@ -17,7 +17,7 @@ import msgspec
 from blade.ingest import cells, fields
 from blade.ingest.cells import Column, Make, any_there
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.roles.talk import as_items
+from blade.ingest.roles.shaped import as_items
 from blade.ingest.shapes import UsualItem
 from blade.model.roles import Roles, TalkShape
 

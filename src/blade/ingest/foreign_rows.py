@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from blade.ingest import cells, fields
 from blade.ingest.mapping import is_talk, reward_of
+from blade.ingest.roles.results import is_result, verdict_fields, verdict_of
 
 _DEEPEST = 6
 _ALIKE = 0.5
@@ -25,9 +26,6 @@ _LEARNED_FROM = 100
 """Records from which a verdict is learned that has no usual name."""
 _NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
 _REWARDS = ("reward", "score")
-_WORDS = frozenset(
-    ("pass", "passed", "fail", "failed", "failure", "success", "correct", "incorrect", "error", "skipped")
-)
 _DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
 _ATTEMPT = re.compile(
     r"(.+?)[._/-]+(?:trial|run|attempt|repeat|sample|rollout|seed|try|rep|epoch|iter)[._-]?(\d+)", re.IGNORECASE
@@ -64,6 +62,10 @@ def _laid_out(value: Any) -> Any:
     if not isinstance(value, dict) or len(value) < 2:
         return value
     columns = list(value.values())
+    lists = {name: column for name, column in value.items() if isinstance(column, list)}
+    if _are_columns(list(lists.values())):
+        rest = {name: one for name, one in value.items() if not isinstance(one, dict | list)}
+        return [rest | dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
     if all(isinstance(column, dict) for column in columns):
         places = [str(place) for place in range(len(columns[0]))]
         if len(places) > 1 and all(list(column) == places for column in columns):
@@ -77,6 +79,13 @@ def _laid_out(value: Any) -> Any:
             for place, one in enumerate(attempts)
         ]
     return value
+
+
+def _are_columns(lists: Sequence[list[Any]]) -> bool:
+    """Whether lists are the columns of one table: as long as each other, of plain values, and not all of one kind."""
+    plain = all(not isinstance(value, dict | list) for one in lists for value in one)
+    kinds = {frozenset(type(value) for value in one if value is not None) for one in lists}
+    return plain and len(set(map(len, lists))) == 1 and len(lists[0]) >= _FEWEST_GRADED and len(kinds) > 1
 
 
 def _are_graders(path: str, found: Mapping[str, Sequence[Fields]]) -> bool:
@@ -111,7 +120,7 @@ def _names_the_same(named: Sequence[Sequence[Any]]) -> bool:
 
 def verdict_words(values: Iterable[str]) -> int:
     """How many of some values are words of pass and fail."""
-    return sum(value.strip().lower() in _WORDS for value in values)
+    return sum(verdict_of(value) is not None for value in values)
 
 
 def _holds(outer: Records, inner: Records) -> bool:
@@ -145,15 +154,27 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
         _collect_inside(value, f"{path}." if path else "", around, found, depth)
         return
     here = f"{path}.*" if path else "*"
+    counted = _counted(value, around)
     for key, item in entries:
         if isinstance(item, list):
             _collect(item, here, around | ({"task_id": key} if key is not None else {}), found, depth + 1)
         elif isinstance(item, dict):
             record = {**around, **item}
-            if key is not None and not any(name in item for name in fields.ID_NAMES):
+            if key in counted:
+                record.setdefault("repeat", counted[key])
+            elif key is not None and not any(name in item for name in fields.ID_NAMES):
                 record["task_id"] = f"{around['task_id']}/{key}" if "task_id" in around else key
             found.setdefault(here, []).append(record)
             _collect_inside(item, f"{here}.", _inherited(record), found, depth)
+
+
+def _counted(value: Any, around: Mapping[str, Any]) -> dict[str | None, int]:
+    """The numbers of attempts at the task around them, by the keys of a map that are such numbers; empty for any other."""
+    keys = list(value) if isinstance(value, dict) and "task_id" in around else []
+    named = [named_attempt(f"x.{key}") for key in keys]
+    if all(key.isdecimal() and int(key) <= len(keys) for key in keys):
+        return {key: int(key) for key in keys}
+    return {key: one[1] for key, one in zip(keys, named, strict=True) if one is not None} if all(named) else {}
 
 
 def _collect_inside(value: Any, path: str, around: Fields, found: dict[str, list[Fields]], depth: int) -> None:
@@ -219,7 +240,7 @@ def _is_worded(values: Sequence[Any], rows: int) -> bool:
     if 2 * len(values) <= rows or not all(isinstance(value, str) for value in values):
         return False
     words = {value.strip().lower() for value in values}
-    return words <= _WORDS and not _DECISIVE.isdisjoint(words)
+    return all(map(is_result, words)) and not _DECISIVE.isdisjoint(words)
 
 
 def _at(row: Mapping[str, Any], path: str) -> Any:
@@ -295,6 +316,8 @@ def _speech(value: Any) -> tuple[str, str] | None:
     """Who and what, by content: a short text that recurs, and the longest text, in every item of a list of objects."""
     if not isinstance(value, list) or len(value) < 3 or not all(isinstance(item, dict) for item in value):
         return None
+    if verdict_fields(value):
+        return None  # each of them is judged: they are checks or attempts
     shared = set.intersection(*({name for name, inner in item.items() if isinstance(inner, str)} for item in value))
     lengths = {name: sum(len(item[name]) for item in value) for name in sorted(shared)}
     what = max(lengths, key=lambda name: lengths[name], default=None)

@@ -72,13 +72,24 @@ def _usable_ids(rows: pl.DataFrame) -> pl.DataFrame:
     own = _own_fields(_said(rows.with_columns(_known(rows)), "known", keys), _filled(rows, keys))
     places = pl.col("position").drop_nulls().n_unique()
     files = pl.col("bundle").filter(pl.col("position").is_not_null()).n_unique()
-    of_id = _said(rows, "id_mark", [*keys, "prompt_fp"], (places <= files).alias("placed"))
+    counted = _counts_repeats().alias("counted")
+    of_id = _said(rows, "id_mark", [*keys, "prompt_fp"], (places <= files).alias("placed"), counted)
     same_key = pl.all_horizontal([_has_at_most_one(name) for name in own] or [pl.lit(True)])
     has_key = pl.any_horizontal([_has_any(name) for name in own] or [pl.lit(False)])
     no_field = pl.all_horizontal([~_has_any(name) for name in keys] or [pl.lit(True)])
     prompts = _has_any("prompt_fp")
     agree = (has_key & same_key) | (prompts & _has_at_most_one("prompt_fp")) | (no_field & ~prompts)
+    agree |= pl.col("counted")
     return of_id.select("id_mark", (pl.col("placed") & agree).alias("usable"))
+
+
+def _counts_repeats() -> pl.Expr:
+    """Whether every row of an id has a repeat number of its own, counted without a gap: so are attempts numbered, whatever
+    else differs between them, such as the first words of a simulated user.
+    """
+    repeat = pl.col("repeat")
+    whole = (repeat.null_count() == 0) & (repeat.max() - repeat.min() + 1 == pl.len())
+    return whole & (repeat.n_unique() == pl.len()) & (pl.len() > 1)
 
 
 def _said(rows: pl.DataFrame, by: str, names: Sequence[str], *more: pl.Expr) -> pl.DataFrame:

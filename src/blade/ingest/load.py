@@ -330,12 +330,18 @@ def _named(runs: Sequence[Run], groups: Sequence[RunGroup], files: Files) -> lis
     for run, group in zip(runs, groups, strict=True):
         bundle = files.bundles[group.bundles[0]]
         stem = stem_of(bundle.path)
-        tails = (run.model or "", group.agent or "", bundle.folder, stem, group.skills or "")
+        tails = (run.model or "", group.agent or "", bundle.folder, stem, group.skills or "", _above(bundle))
         candidates = (group.name, run.model, about.folder_name(bundle), stem)
         wanted = next(name for name in (*candidates, NAMELESS) if name and is_nameable(name))
         called.append(Called(wanted=wanted, tails=tails))
     under_names = [renamed(run, name) for run, name in zip(runs, unique_names(called), strict=True)]
     return sorted(under_names, key=lambda run: natural(run.name))
+
+
+def _above(bundle: Bundle) -> str:
+    """The folder around that of the run: of a sweep, each setting may have one with the same folders in it."""
+    folder = bundle.path if bundle.path.is_dir() else bundle.path.parent
+    return folder.resolve().parent.name
 
 
 def renamed(run: Run, name: str) -> Run:

@@ -12,7 +12,8 @@ import msgspec
 from blade.ingest import cells
 from blade.ingest.decode import BAD_VALUE, Row, decode_any, encode
 from blade.ingest.fields import BY_NAME, ID_NAMES, is_verdict
-from blade.ingest.roles.outcome import says_bad
+from blade.ingest.roles.outcome import choose_task, says_bad
+from blade.ingest.roles.paths import Sample
 from blade.ingest.roles.results import verdict_of
 from blade.model.errors import RequestError
 from blade.model.field_map import TARGETS, FieldMap
@@ -43,6 +44,8 @@ _OF_AN_ANSWER = frozenset(
     path for target in ("expected", "answer", "output") if target in BY_NAME for path in BY_NAME[target].paths
 ) | {"response", "output", "prediction", "completion"}
 """Names of what was expected and given, which name no task."""
+_GIVEN = re.compile(r"output|predict|generat|respon|actual|model", re.IGNORECASE)
+"""Where what was given stands, though it be called an answer."""
 _HINTED = ("prompt", "expected", "answer", "model")
 """What is guessed by a field's name alone, since content shows it only over many rows."""
 
@@ -110,7 +113,8 @@ def reward_of(value: object) -> float | None:
         word = value.strip().lower()
         if word in _NOT_JUDGED:
             return None
-        judged = verdict_of(word)
+        said, colon, _ = word.partition(":")  # `failed: AssertionError`
+        judged = verdict_of(said if colon else word)
         return float(judged) if judged is not None else float(word) if _NUMBER.fullmatch(word) else None
     return cells.number(value)
 
@@ -129,6 +133,9 @@ def guesses(rows: Sequence[Row]) -> str:
     ask = "if these are rollouts, say what is what"
     if guessed["reward"] == "FIELD":
         ask = f"none of them looks like a verdict; {ask}, with the field that judges them in place of FIELD"
+        part = _of_some(fields, len(rows))
+        if part is not None:
+            ask = f"{part} stands in {len(fields[part])} of {len(rows)} rows: keep only these if they are the results; {ask}"
     return f"its fields are {listed or 'none'}; {ask}: {tried}"
 
 
@@ -162,6 +169,13 @@ def _fields(rows: Sequence[Row]) -> dict[str, list[Any]]:
     return fields
 
 
+def _of_some(fields: Mapping[str, Sequence[Any]], rows: int) -> str | None:
+    """The first field that judges the rows that have it, where others have none: events of which some are results."""
+    return next(
+        (path for path, values in fields.items() if len(values) < rows and _is_score(values, len(values))), None
+    )
+
+
 def _field(path: str, value: Any, target: str | None) -> str:
     return f"{path[:_LONGEST_EXAMPLE]} ({_example(value)}{f'; the {target}?' if target else ''})"
 
@@ -184,7 +198,7 @@ def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
     if reward is not None and says_bad(reward) and len({str(value) for value in fields[reward]}) < 2:
         reward = None  # that nothing went wrong is no verdict
     ids = [path for path, values in fields.items() if path != reward and _is_id(values, rows)]
-    task = min(
+    task = _grouping(fields, ids, rows) or min(
         ids,
         key=lambda path: (
             path not in ID_NAMES,
@@ -209,10 +223,21 @@ def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
         names = {path for path in BY_NAME[target].paths if "." not in path}
         kinds = str if target == "prompt" else str | int | float
         texts = (path for path, values in fields.items() if isinstance(values[0], kinds))
-        path = next((path for path in texts if path.rpartition(".")[2].lower() in names), None)
+        named = [path for path in texts if path.rpartition(".")[2].lower() in names]
+        path = next((path for path in named if target != "expected" or not _GIVEN.search(path)), None)
         if path is not None and path not in {*found.values(), *taken}:
             found[target] = path
     return found
+
+
+def _grouping(fields: Mapping[str, Sequence[Any]], ids: Sequence[str], rows: int) -> str | None:
+    """The field by which rows with several attempts at a task are grouped, as the roles of fields have it."""
+    flat = [
+        {path.replace(".", "/"): fields[path][place] for path in fields if len(fields[path]) == rows}
+        for place in range(rows)
+    ]
+    repeated = {path.replace(".", "/"): path for path in ids if len({*map(str, fields[path])}) < rows}
+    return repeated.get(choose_task(Sample(flat), [None] * rows, frozenset()).path or "")
 
 
 def _goes_with(path: str, scores: Sequence[str], fields: Mapping[str, Sequence[Any]]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from blade.ingest import cells
 from blade.ingest.batch import Batch, Response, UsualResponse
 from blade.ingest.cells import Column, any_there, each
+from blade.ingest.fields import of_run
 from blade.model.rollout import PASS_TOLERANCE, WHOLE, Outcome
 
 LONGEST_CLASS = 80
@@ -28,7 +29,7 @@ def outcome(
 
     `failed`: the response says that it failed, and the agent said nothing.
     """
-    kind = error.split("\n", 1)[0].rstrip()[:LONGEST_CLASS] if error else None
+    kind = _class_of(error) if error else None
     if role == "failures":
         return Outcome.ERRORED, kind or "failure"
     if reward is None:
@@ -36,6 +37,12 @@ def outcome(
     if reward <= 0 and failed:
         return Outcome.ERRORED, kind or "response failed"
     return all_judged([reward], threshold)[0], kind
+
+
+def _class_of(error: str) -> str:
+    """The line that names an error: the last of a trace of Python, else the first."""
+    lines = error.strip().split("\n")
+    return lines[-1 if lines[0].startswith("Traceback") else 0].strip()[:LONGEST_CLASS]
 
 
 def is_all_well(batch: Batch, rewards: Column, errors: Column) -> bool:
@@ -58,6 +65,8 @@ def error_text(value: object) -> str | None:
     if isinstance(value, dict):
         value = next((value[name] for name in _ERROR_NAMES if value.get(name)), "error") if value else None
     if value is None or value == [] or (isinstance(value, str | int | float) and value in _NO_ERROR):
+        return None
+    if isinstance(value, str) and value.strip() in of_run().nothing:
         return None
     return cells.as_text(value).strip() or None
 

@@ -35,7 +35,7 @@ SAMPLING = ("temperature", "top_p", "max_output_tokens", "seed")
 _SIDECAR_SUFFIXES = {role: suffix for suffix, role in SUFFIXES}
 _ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _OPEN = {
-    "## 1. Executive Summary": "OPEN: this is a draft. Read the rollouts that it points at, mend what you would not sign, and say here in three sentences why the score is what it is.",
+    "## 1. Executive Summary": "OPEN: this is a draft. Read the rollouts that it points at, correct what you would not sign, and say here in three sentences why the score is what it is.",
     "## 6. Dominant Failure Modes": "OPEN: say for each large mode what the agent got wrong and why, after reading its example with `blade show`.",
     "## 10. Recommendations": "OPEN: say which of these comes first and why, and leave out what you would not do.",
 }

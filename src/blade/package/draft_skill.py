@@ -100,7 +100,7 @@ def _overview(benchmark: str, one: RunAnalysis) -> list[str]:
     if run.tools:
         lines.append(f"- Tools that change something: {_codes(changing)}. Tools that only read: {_codes(reading)}.")
     floors = [f"{floor.name.replace('_', ' ')} {score(floor.value)}" for floor in metrics.baselines if floor.value]
-    lines += [f"- Floor: {', '.join(floors)}."] if floors else []
+    lines += [f"- Baseline: {', '.join(floors)}."] if floors else []
     fields = verifier_fields(run)
     lines.append(f"- What the verifier leaves in a row: {_codes(fields)}.")
     return [*lines, "", "OPEN: say how the verifier turns an output into a reward, and what it cannot see.", ""]
@@ -129,7 +129,7 @@ def _schema(one: RunAnalysis) -> list[str]:
     return [
         "## Input schema",
         "",
-        "One JSON object a line; a place is written `TASK#REPEAT:STEP`.",
+        "One JSON object a line; a location is written `TASK#REPEAT:STEP`.",
         "",
         *table(["what", "fields", "rows"], rows),
         *table(["field", "rows", "what it is"], fields, most=MOST_ROWS),
@@ -180,7 +180,7 @@ def _taxonomy(one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str,
     lines = [
         "## Failure taxonomy",
         "",
-        "Every failed rollout has exactly one of these modes; `blade analyze` finds it, with its place.",
+        "Every failed rollout has exactly one of these modes; `blade analyze` finds it, with a location and quotes.",
         "",
         *table(["label", "detection: the rollout ...", "rollouts", "tasks", "example"], rows),
     ]
@@ -206,12 +206,12 @@ def _workflow(benchmark: str, files: Sequence[str]) -> list[str]:
         "",
         f"1. Metrics first: `blade analyze {first} --package . -o out`. Quote no number that is not in `out/`.",
         (
-            f"2. Read trajectories second: `blade show {first} TASK#REPEAT:STEP` for every place that a finding names, and "
+            f"2. Read trajectories second: `blade show {first} TASK#REPEAT:STEP` for every location that a finding names, and "
             f"`blade explain {first} TASK` for tasks that sometimes pass."
         ),
         f"3. Test a hunch before you write it down: `blade try {first} 'RULE'`.",
         (
-            f"4. Causes third: `blade compare {first} {second}` says what changed; keep doubts about the benchmark apart from "
+            f"4. Causes third: `blade compare {first} {second}` says what changed; keep benchmark issues apart from "
             "the model."
         ),
         f"5. Check what you wrote: `blade audit REPORT --runs {first}` must find nothing false.",

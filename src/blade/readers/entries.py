@@ -22,6 +22,8 @@ from blade.model.reading import BY_LABEL, BY_MACHINE, SOUND, Drawn, ReaderAttrib
 from blade.modes.catalog import by_code
 
 PARTIES: tuple[str, ...] = get_args(Responsible)
+TO_FILL_IN = ("mode", "party", "quote", "note")
+"""What a reader writes into a row of a sample."""
 SHORTEST_QUOTE = 4
 """Characters: shorter words stand in nearly every rollout and show nothing."""
 LISTED = '`blade modes` lists them; --define CODE "one sentence" makes one'
@@ -69,14 +71,14 @@ def entry_of(row: Mapping[str, Any], by: str | None = None) -> ReaderEntry:
     task, repeat = _place(row)
     define = given.get("define", "")
     if not task and not define:
-        raise RequestError("it names no rollout", hint='"location": "TASK#REPEAT", for example "39#1"')
+        raise RequestError("no rollout is named", hint="write TASK#REPEAT, for example 39#1; many at once: --file FILE")
     if define:
         _check_code(define)
     if define and not given.get("definition"):
         raise RequestError(f"the mode {define!r} is defined without a sentence", hint='"definition": "one sentence"')
     confidence = row.get("confidence") or Confidence.LIKELY
     if confidence not in list(Confidence):
-        raise RequestError(f"{confidence!r} is no confidence", hint="proven, likely or suspected")
+        raise RequestError(f"{confidence!r} is not a confidence", hint="proven, likely or suspected")
     return ReaderEntry(
         by=reader_named(row.get("by") or by),
         task_id=task,
@@ -100,7 +102,7 @@ def entry_of(row: Mapping[str, Any], by: str | None = None) -> ReaderEntry:
 def reader_named(name: object) -> str:
     """The name of a reader; raises where there is none, or one that a rule could have."""
     if not isinstance(name, str) or not name.strip():
-        raise RequestError("it does not say who reads", hint="--as NAME, or a field `by` in the row")
+        raise RequestError("no reader is named", hint="--as NAME, or a field `by` in the row")
     if len(name) > LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise RequestError(f"{name[:LONGEST_NAME]!r} is no name", hint=f"at most {LONGEST_NAME} plain characters")
     if name.startswith(BY_MACHINE) or name == BY_LABEL:
@@ -120,7 +122,8 @@ def mode_named(code: str, own: Sequence[str], *, passed: bool) -> str:
         raise RequestError(f"a pass is not {UNATTRIBUTED}", hint=f"`{SOUND}`: nothing is wrong with it")
     named = [*by_code(), *own, SOUND if passed else UNATTRIBUTED]
     raise RequestError(
-        f"no failure mode has the code {code!r}", hint=_did_you_mean(code, named, _by_words(code), LISTED)
+        f"no failure mode has the code {code!r}",
+        hint=f"{_did_you_mean(code, named, _by_words(code), ' ')} {LISTED}".strip(),
     )
 
 
@@ -157,7 +160,7 @@ def _place(row: Mapping[str, Any]) -> tuple[str, int]:
     location = _text("location", row.get("location") or "")
     match = _LOCATION.match(location)
     if location and match is None:
-        raise RequestError(f"{location!r} is no location", hint="write TASK#REPEAT, for example 39#1")
+        raise RequestError(f"{location!r} is not a location", hint="write TASK#REPEAT, for example 39#1")
     return (match["task"], int(match["repeat"])) if match else ("", 0)
 
 
@@ -165,7 +168,7 @@ def _party(party: object) -> str | None:
     if party in (None, ""):
         return None
     if not isinstance(party, str) or party not in PARTIES:
-        raise RequestError(f"{party!r} is no party", hint=f"one of {', '.join(PARTIES)}")
+        raise RequestError(f"{party!r} is not a party", hint=f"one of {', '.join(PARTIES)}")
     return party
 
 

@@ -12,7 +12,7 @@ from blade.files import ATTRIBUTIONS_FILE
 from blade.model.errors import BladeError, RequestError
 from blade.model.run import Run
 from blade.readers.check import KeptEntries, checked, kept_in, outcome_of
-from blade.readers.entries import ReaderEntry, decoded, definition_row, entry_of, row_of_reading
+from blade.readers.entries import TO_FILL_IN, ReaderEntry, decoded, definition_row, entry_of, row_of_reading
 from blade.readers.store import append, home_of, lines_of
 
 
@@ -106,7 +106,7 @@ def _entries(
         try:
             if isinstance(row, RequestError):
                 raise row
-            if row.get("sample") and not row.get("mode"):
+            if row.get("sample") and not any(map(row.get, TO_FILL_IN)):
                 empty += 1
                 continue
             entry = entry_of(row, by)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+import msgspec
 import polars as pl
 from msgspec import Struct, structs
 
@@ -13,6 +15,7 @@ from blade.model.attribution import UNATTRIBUTED, Attributions
 from blade.model.errors import RequestError
 from blade.model.reading import Drawn
 from blade.model.run import Run
+from blade.readers.entries import TO_FILL_IN
 
 STRATA = {"mode": "mode", "task": "task_id", "party": "party", "outcome": "outcome", "stage": "stage"}
 """What rollouts may be drawn by, and the column of the table of attributions."""
@@ -21,6 +24,8 @@ PASSES = 0.25
 reading goes to what failed.
 """
 PASSED = "passed"
+OTHERS = "others"
+"""The stratum of what is too small for one of its own, where there are more strata than rollouts to draw."""
 
 Stratum = tuple[bool, str]
 """Whether it holds passes, and its name."""
@@ -60,9 +65,12 @@ def draw(
     unknown = [name for name in by if name not in STRATA]
     if unknown:
         raise RequestError(f"rollouts cannot be drawn by {unknown[0]!r}", hint=f"--stratify {', '.join(STRATA)}")
-    strata = _strata(_readable(run, attributions, unattributed=unattributed), [STRATA[name] for name in by])
+    fine = _strata(_readable(run, attributions, unattributed=unattributed), [STRATA[name] for name in by])
+    strata = pooled(fine, n)
     counts = allocated({stratum: len(found) for stratum, found in strata.items()}, n)
-    design = ",".join(by) + (",unattributed" if unattributed else "")
+    # Which strata are drawn from together depends on n; draws that cut the run otherwise are not scaled up together.
+    cut = f",{n} drawn" if len(strata) < len(fine) else ""
+    design = ",".join(by) + (",unattributed" if unattributed else "") + cut
     chosen = []
     for stratum, found in strata.items():
         passed, name = stratum
@@ -96,6 +104,22 @@ def _strata(table: pl.DataFrame, columns: Sequence[str]) -> dict[Stratum, list[F
     return found
 
 
+def pooled(strata: Mapping[Stratum, list[Found]], n: int) -> dict[Stratum, list[Found]]:
+    """The strata, or, where there are more than rollouts to draw, those that come to one rollout or more; the rest as one.
+
+    A stratum of which nothing is drawn would drop out of every estimate.
+    """
+    found: dict[Stratum, list[Found]] = {}
+    quotas = _quotas({stratum: len(rows) for stratum, rows in strata.items()}, n)
+    for passed, quota in quotas.items():
+        side = {stratum: rows for stratum, rows in strata.items() if stratum[0] is passed}
+        total = sum(map(len, side.values()))
+        for stratum, rows in side.items():
+            small = len(side) > quota and len(rows) * quota < total
+            found.setdefault((passed, OTHERS) if small else stratum, []).extend(rows)
+    return found
+
+
 def _mark(seed: int, task: str, repeat: int) -> bytes:
     """What orders rollouts at random, and in the same way everywhere: a larger sample holds the smaller one."""
     return hashlib.blake2b(f"{seed}\0{task}\0{repeat}".encode(errors="replace"), digest_size=16).digest()
@@ -103,11 +127,18 @@ def _mark(seed: int, task: str, repeat: int) -> bytes:
 
 def allocated(sizes: Mapping[Stratum, int], n: int) -> dict[Stratum, int]:
     """How many to draw from each stratum: passes apart, one at least where that is possible, the rest by size."""
-    of_passes = {stratum: size for stratum, size in sizes.items() if stratum[0]}
-    of_failures = {stratum: size for stratum, size in sizes.items() if not stratum[0]}
-    passes, failures = sum(of_passes.values()), sum(of_failures.values())
+    counts: dict[Stratum, int] = {}
+    for passed, quota in _quotas(sizes, n).items():
+        counts |= _by_size({stratum: size for stratum, size in sizes.items() if stratum[0] is passed}, quota)
+    return counts
+
+
+def _quotas(sizes: Mapping[Stratum, int], n: int) -> dict[bool, int]:
+    """How many passes and how many others to draw."""
+    passes = sum(size for stratum, size in sizes.items() if stratum[0])
+    failures = sum(sizes.values()) - passes
     wanted = min(passes, max(round(n * PASSES), n - failures)) if failures else min(passes, n)
-    return {**_by_size(of_failures, min(failures, n - wanted)), **_by_size(of_passes, wanted)}
+    return {False: min(failures, n - wanted), True: wanted}
 
 
 def _by_size(sizes: Mapping[Stratum, int], n: int) -> dict[Stratum, int]:
@@ -122,6 +153,15 @@ def _by_size(sizes: Mapping[Stratum, int], n: int) -> dict[Stratum, int]:
     return counts
 
 
+def may_be_replaced(path: Path) -> bool:
+    """Whether there is no such file, or one that holds rows to fill in and nothing that anybody wrote."""
+    try:
+        rows = [msgspec.json.decode(line) for line in path.read_bytes().splitlines() if line.strip()]
+    except (OSError, msgspec.DecodeError):
+        return not path.exists()
+    return all(isinstance(row, dict) and "sample" in row and not any(map(row.get, TO_FILL_IN)) for row in rows)
+
+
 def rows_of(sample: Sequence[SampledRollout], command: str, choice: str = "") -> Iterator[dict[str, object]]:
     """The sample as rows to fill in, without what the rules say: `blade attribute --file` takes them back. `command` is `blade show` with
     the run, `choice` what follows the location.
@@ -133,9 +173,6 @@ def rows_of(sample: Sequence[SampledRollout], command: str, choice: str = "") ->
             "repeat": one.repeat,
             "outcome": one.outcome,
             "command": f"{command} {shlex.quote(one.location)}{choice}",
-            "mode": "",
-            "party": "",
-            "quote": "",
-            "note": "",
+            **dict.fromkeys(TO_FILL_IN, ""),
             "sample": structs.asdict(one.drawn),
         }

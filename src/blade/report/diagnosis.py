@@ -119,11 +119,13 @@ def _quoted(quote: str) -> str:
 def finding_lines(number: int, finding: Finding) -> list[str]:
     """One finding in four parts."""
     places, sure = _places(finding), strength(finding)
+    shown = [prose(text) for text in (finding.against, *finding.where) if text]
+    rest = f"{'Also' if finding.against or len(shown) > 1 else 'See'} {safe(places)}." if places else ""
+    shown = [*shown[:-1], f"{shown[-1]} {rest}".rstrip()] if shown else [rest] if rest else []
     return [
         f"**{number}. {prose(finding.title.rstrip('.'))}.** {prose(finding.what)}" + (f" *{sure}.*" if sure else ""),
         "",
-        *[f"- {prose(text)}" for text in (finding.against, *finding.where) if text],
-        *([f"- {'Also' if finding.against else 'See'} {safe(places)}."] if places else []),
+        *[f"- {text}" for text in shown],
         *([f"- *{_owner(finding.owner)}:* {prose(_sentence(finding.fix))}"] if finding.fix else []),
         "",
     ]
@@ -359,7 +361,7 @@ def _counts(habit: Habit) -> str:
 def _test(habit: Habit) -> str:
     if habit.mixed_in:
         worse, better = habit.mixed_in
-        return f"worse where the key wants {safe(worse)}, better where {safe(better)}"
+        return f"worse where the task requires {safe(worse)}, better where {safe(better)}"
     if habit.risk_difference is None or habit.q_value is None:
         return "no task can tell"
     return f"{points(habit.risk_difference)} points more failures, q {habit.q_value:.3f}, {plural(habit.informative, 'task')}"
@@ -445,7 +447,9 @@ def _alarms(found: Diagnosis) -> list[str]:
         ]
         lines[-1] += "; ".join(harmless) + "."
     if others:
-        lines += ["Not called harmless: " + "; ".join(others) + "."]
+        lines += [
+            "Alarming words in results that failures of the same tasks hold more often: " + "; ".join(others) + "."
+        ]
     return [text for line in lines for text in (line, "")]
 
 
@@ -469,7 +473,7 @@ def dives_section(one: RunAnalysis, bucket: str, none: str) -> list[str]:
 def _deep_dive(deep_dive: DeepDive) -> list[str]:
     rows = [[safe(one.location), one.outcome, prose(cut(one.did, 220))] for one in deep_dive.repeats]
     return [
-        f"**Task {safe(deep_dive.task_id)}** ({prose(deep_dive.why)}). Due: {prose(deep_dive.due)}.",
+        f"**Task {safe(deep_dive.task_id)}** ({prose(deep_dive.why)}). Expected: {prose(deep_dive.due)}.",
         "",
         *table(["rollout", "outcome", "what it did"], rows),
         *[f"- {prose(line)}" for line in deep_dive.lines],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from blade.model.analysis import Analysis, RunAnalysis, ScorePart, SliceValue, UsageSummary
 from blade.model.measure import Measure
 from blade.report.diagnosis import (
@@ -78,11 +80,14 @@ def name_of(headline: str) -> str:
 
 
 def _one(one: RunAnalysis) -> list[str]:
-    lines = [f"# {safe(title(one))}", "", *before_modes(one)]
-    parts = (responsible_lines, modes_lines, readers_line, causes_lines, findings_lines, issues_lines)
-    for part in (*parts, passes_to_doubt_lines):
+    lines = [f"# {safe(title(one))}", ""]
+    for paragraph, rest in groupby(before_modes(one), key=bool):
+        lines += [" ".join(rest)] if paragraph else [""]
+    whose = " ".join([*responsible_lines(one), *causes_lines(one)])
+    lines += [whose, ""] if whose else []
+    for part in (modes_lines, readers_line, findings_lines, issues_lines, passes_to_doubt_lines):
         found = part(one)
-        lines += [*found, ""] if found else []
+        lines += [*found, *([""] if found[-1] else [])] if found else []
     return [*lines, *after_doubts(one)]
 
 
@@ -398,12 +403,12 @@ def _several(analysis: Analysis) -> list[str]:
 
 
 def _how_failed(one: RunAnalysis) -> list[str]:
-    """For a page with several runs: the commonest modes in a line, and the first finding."""
+    """For a page with several runs: whose the failures are and the commonest modes, and the first finding."""
     found = one.diagnosis
     if found is None or not (failed := found.responsibility.failures):
         return []
     named = "; ".join(f"{mode.rollouts:,} {prose(mode.name)}" for mode in shown_modes(found)[:4])
-    lines = [f"What went wrong in its {plural(failed, 'failure')}: {named}."]
+    lines = [" ".join([*responsible_lines(one), f"What went wrong in its {plural(failed, 'failure')}: {named}."])]
     return [*lines, "", *(finding_lines(1, found.findings[0])[:3] if found.findings else [])]
 
 

@@ -16,7 +16,7 @@ MOST_SLICES = 6
 
 def explanation(deep_dive: DeepDive, contrast: Contrast | None) -> list[str]:
     """The task in lines that fit a terminal."""
-    lines = [*_wrapped(f"Task {deep_dive.task_id}: {deep_dive.why}"), *_wrapped(f"Due: {deep_dive.due}"), ""]
+    lines = [*_wrapped(f"Task {deep_dive.task_id}: {deep_dive.why}"), *_wrapped(f"Expected: {deep_dive.due}"), ""]
     for one in deep_dive.repeats:
         lines += _wrapped(f"{one.location:<14} {one.outcome:<7} {cut(one.did, LONGEST_DONE)}", "    ")
     if contrast is not None:

@@ -99,7 +99,8 @@ def _in_short(one: RunAnalysis) -> list[str]:
     if one.diagnosis is None or not one.metrics.counts["failed_rollouts"]:
         return []
     modes = "; ".join(f"{mode.rollouts:,} {_words(mode.name)}" for mode in shown_modes(one.diagnosis)[:3])
-    lines = [f"{one.run.name}: {modes}."]
+    whose = [_plain(line) for line in responsible_lines(one)]
+    lines = [f"{one.run.name}: {' '.join([*whose, f'What went wrong: {modes}.'])}"]
     return [
         *lines,
         *(f"{one.run.name}, first: {_words(f.title)}. {_words(f.what)}" for f in one.diagnosis.findings[:1]),

@@ -252,7 +252,7 @@ def detect_all(rollouts: Sequence[Rollout]) -> list[Detection]:
 def doubts(context: RunContext) -> tuple[Doubt, ...]:
     """What every rule over runs sees, strong rules first, each doubt with the code of its rule."""
     return tuple(
-        replace(doubt, code=rule.code, strong=rule.strong, preview=rule.status == "preview")
+        replace(doubt, code=rule.code, strong=rule.strong, preview=doubt.preview or rule.status == "preview")
         for rule in sorted(run_rules(), key=lambda rule: (not rule.strong, rule.code))
         if rule.check is not None
         for doubt in rule.check(context)

@@ -29,6 +29,7 @@ ALTERNATING = {"t0#0": "passed", "t1#0": "failed", "t2#0": "passed"}
         {"meta": {"model": "m"}, "results": {"cases": [{"id": f"t{n}", "success": n % 2 == 0} for n in range(3)]}},
         {f"t{n}": {"passed": n % 2 == 0, "log": "x"} for n in range(3)},
         {"cases": [{"name": f"t{n}", "outcome": ("passed", "failed")[n % 2]} for n in range(3)]},
+        {"model": "m", "ids": ["t0", "t1", "t2"], "said": ["yes", "no", "no"], "correct": [True, False, True]},
     ],
 )
 def test_records_are_found_at_any_depth(tmp_path: Path, document: object) -> None:
@@ -46,6 +47,38 @@ def test_checks_inside_a_judged_record_are_no_rollouts(tmp_path: Path) -> None:
     cases = [{"name": f"t{n}", "success": n == 0, "metrics": checks} for n in range(2)]
     run = blade.load_run(make.write(tmp_path / "out.json", {"cases": cases}))
     assert outcomes(run) == {"t0#0": "passed", "t1#0": "failed"}
+
+
+def test_attempts_under_their_numbers_are_repeats(tmp_path: Path) -> None:
+    tasks = {f"t{n}": {"about": "x", "attempts": {"0": {"solved": n == 0}, "1": {"solved": True}}} for n in range(3)}
+    run = blade.load_run(make.write(tmp_path / "out.json", {"config": {"model": "m"}, "data": tasks}))
+    assert outcomes(run) == {f"t{n}#{k}": "passed" if k or not n else "failed" for n in range(3) for k in range(2)}
+
+
+def test_a_case_that_was_left_out_hides_no_verdict(tmp_path: Path) -> None:
+    checks = [[{"title": f"line {k}", "state": "ok" if k or n else "broken"} for k in range(2 + n)] for n in range(3)]
+    cases = [{"caseName": f"t{n}", "verdict": ("FAIL", "PASS", "SKIP")[n], "assertions": checks[n]} for n in range(3)]
+    run = blade.load_run(make.write(tmp_path / "out.json", cases))
+    assert outcomes(run) == {"t0#0": "failed", "t1#0": "passed", "t2#0": "unscored"}
+
+
+def test_what_graders_wrote_is_nobody_s_speech(tmp_path: Path) -> None:
+    names = ("Relevancy", "Faithfulness", "Tone")
+    cases = [
+        {
+            "name": f"t{n}",
+            "success": n == 0,
+            "input": f"question {n}",
+            "metrics": [
+                {"name": one, "score": 1.0, "success": bool(n) <= i, "reason": f"it is so {n}{i}"}
+                for i, one in enumerate(names)
+            ],
+        }
+        for n in range(4)
+    ]
+    run = blade.load_run(make.write(tmp_path / "out.json", {"cases": cases}))
+    assert run.rollouts["steps"].null_count() == 4
+    assert run.checks.height == 12
 
 
 def test_records_without_a_verdict_are_refused_with_the_mapping(tmp_path: Path) -> None:

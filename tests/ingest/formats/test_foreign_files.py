@@ -183,3 +183,32 @@ def test_a_table_with_columns_of_its_own_is_read_by_what_they_hold(tmp_path: Pat
     path = tmp_path / "eval.csv"
     path.write_text("Question ID,Run #,Correct?\nQ1,1,Yes\nQ1,2,No\nQ2,1,No\nQ2,2,No\n", "utf-8")
     assert outcomes(blade.load_run(path)) == {"Q1#1": "passed", "Q1#2": "failed", "Q2#1": "failed", "Q2#2": "failed"}
+
+
+def test_a_column_may_be_an_attempt_or_a_model_but_no_criterion(tmp_path: Path) -> None:
+    def table(name: str, *columns: str) -> Path:
+        rows = (f"q{n},geo," + ",".join(str(int(n % (k + 2) == 0)) for k in range(len(columns))) for n in range(6))
+        (tmp_path / name).write_text("\n".join(("problem,kind," + ",".join(columns), *rows)))
+        return tmp_path / name
+
+    tries = blade.load_run(table("tries.csv", "run1", "run2"))
+    assert (tries.tasks.height, tries.rollouts.height) == (6, 12)
+    assert tries["q2", 2].row["reward"] == 0.0
+    models = blade.analyze(table("models.csv", "orca-7b", "lynx-70b", "wren-mini"))
+    assert [(one.run.model, one.run.rollouts.height) for one in models.runs] == [
+        ("lynx-70b", 6),
+        ("orca-7b", 6),
+        ("wren-mini", 6),
+    ]
+    for criteria in (("tone", "safety"), ("rule_1", "rule_2")):
+        with pytest.raises(blade.BladeError, match="--map task=problem"):
+            blade.load_run(table("criteria.csv", *criteria))
+
+
+def test_a_database_is_refused_with_how_to_export_it(tmp_path: Path) -> None:
+    (tmp_path / "results.db").write_bytes(b"SQLite format 3\x00")
+    with pytest.raises(blade.BladeError) as refused:
+        blade.load_run(tmp_path)
+    assert "results.db" in refused.value.message
+    assert refused.value.hint is not None
+    assert "sqlite3 -header -csv" in refused.value.hint

@@ -2,16 +2,19 @@
 
 `agent:no-output` stands for a rollout without a word of the agent, and with the subject `no trajectory` for one that has
 none on record; only the other rollouts of the run tell what that means. The others quote what was printed instead.
+`agent:at-time-limit` says which number of the row the agent's part reached before its last call had a result.
 `agent:context-full` quotes a last message which says that the conversation is longer than the model takes.
-`environment:failed` quotes what a builder or a scheduler of containers reports of a rollout in which nobody acted.
+`environment:failed` quotes what a builder or a scheduler of containers reports of a rollout in which nobody acted, and
+`environment:lost` what the row records in the words that the last commands all got for an answer.
 `hollow:no-model-call` is a pass in which no call of the model succeeded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, takewhile
+from typing import Any
 
 from blade.evidence.differences import limit_word
 from blade.evidence.presence import may_hold
@@ -33,6 +36,20 @@ _endpoint_error = re.compile(
     r"\W*(?:\w+ ){0,3}error\b[^\n]{0,20}:[^\n]*\b(?:model|endpoint|upstream|provider|api|inference)\b", re.IGNORECASE
 )
 """A line that begins as an error and speaks of what serves the model; it counts where the agent did nothing else."""
+_of_endpoint = re.compile(
+    r"\b(?:RateLimit|API(?:Connection|Status|Timeout|Response)?|Authentication|PermissionDenied|InternalServer|ServiceUnavailable|BadGateway"
+    r"|Throttl\w*|Overloaded|ResourceExhausted|QuotaExceeded)_?(?:Error|Exception)\b|\brate[ _-]?limit|\boverloaded|\bError code: [45]\d\d"
+    r"|\b(?:429|50[0234]|529)\b[^\n]{0,40}\b(?:error|too many|unavailable|bad gateway|overloaded)|\btoo many requests\b"
+    r"|\b(?:Read|Connect|Pool)Timeout\b|\b(?:request|connection) timed out\b|\bconnection (?:error|reset|aborted)\b|\bupstream connect error\b"
+    r"|\b(?:insufficient|exceeded)\b[^\n]{0,30}\b(?:quota|balance|credits?)\b|\b(?:quota|credit balance)\b[^\n]{0,30}\b(?:exceeded|too low|exhausted)"
+    r"|\bno (?:reply|response|answer) from (?:the )?(?:model|endpoint|provider|api|llm)\b|\b(?:invalid|incorrect|missing) api[ _]key|\bmodel\b[^\n]{0,40}\b(?:not found|does not exist|is unavailable|is not available)",
+    re.IGNORECASE,
+)
+"""What clients report of an endpoint; it counts in a short text beside a rollout in which the agent says nothing."""
+_not_of_the_model = re.compile(
+    r"judge|verif|grader|grading|scor(?:er|ing)|evaluat|assert|\btests?\b|pip |npm |apt|docker", re.IGNORECASE
+)
+"""What an error names that is another's."""
 _context_full = re.compile(
     r"(?:prompt|input|request|conversation|messages?) (?:is|are|was) too long|maximum context length|context[_ ]length[_ ]exceeded"
     r"|exceeds? (?:the )?(?:model'?s? )?(?:maximum )?context(?: length| window| limit| size)?\b|context ?window ?(?:was |is )?(?:exceeded|overflow|full)"
@@ -58,6 +75,10 @@ _install = re.compile(
     r"(?mi)^.*(?:ENOSPC|no space left on device|npm ERR!|npm error (?:code|A complete log)|E: Unable to locate package"
     r"|ERROR: (?:Could not find a version|No matching distribution|Could not install)|error: (?:failed to|could not) (?:download|install)).*$"
 )
+_step_failed = re.compile(
+    r"(?mi)^.*\b(?:command|setup|script|process)\b[^\n]{0,40}\b(?:failed|exit(?:ed)?|returned)\b[^\n]*\binstall\b.*$"
+)
+"""A step that installs something, which its harness reports as failed."""
 _trace = re.compile(
     r"(?m)^Traceback \(most recent call last\)|^\s+at .*\(?(?:node:|file:///|/|[\w.$]+\().*:\d+\)?|^Node\.js v\d|^panic: |^goroutine \d+ \["
     r"|^thread '[^'\n]*' panicked|^Exception in thread \"|\bSegmentation fault\b|\bcore dumped\b|^Unhandled exception|^Bus error|^Killed$|^Aborted\b"
@@ -91,7 +112,8 @@ def _may_tell(view: RolloutView) -> bool:
         return True
     if _given_up(view) is not None:
         return True
-    return not view.passed and (bool(view.account.statuses) or view.steps[-1].kind == "call")
+    told = bool(view.account.statuses or view.rollout.error) or view.features.results > 1
+    return not view.passed and (told or view.steps[-1].kind == "call")
 
 
 def _may_be_error(view: RolloutView) -> Step | None:
@@ -118,9 +140,14 @@ def _of_program(view: RolloutView) -> Iterator[Sign]:
         yield sign("agent:no-output")
     if view.passed:
         return
+    if (full := _context_full.search((view.rollout.error or "")[-TAIL:])) is not None:
+        yield sign("agent:context-full", "", line_with((view.rollout.error or "")[-TAIL:], full), "error")
     yield from _cut(view)
+    yield from _at_limit(view)
+    yield from _lost(view)
     if not view.features.calls and not view.features.agent_messages:
         yield from _environment(view)
+        yield from _endpoint(view)
         yield from _start(view)
         if not view.steps:
             yield from _crash(view)
@@ -160,18 +187,75 @@ def _environment(view: RolloutView) -> Iterator[Sign]:
             return
 
 
+def _endpoint(view: RolloutView) -> Iterator[Sign]:
+    """An error of the endpoint that the harness recorded, where no answer and no log of tests is on record."""
+    if view.rollout.answer or view.grader_logs:
+        return
+    for path, text in (("error", view.rollout.error or ""), *_texts_of_row(view)):
+        if len(text) > SHORT or _not_of_the_model.search(text) or _context_full.search(text):
+            continue
+        if (found := _of_endpoint.search(text) or _endpoint_error.match(text)) is not None:
+            words = line_with(text, found)
+            yield sign("agent:api-error", words, words, path)
+            return
+
+
 _OF_THE_REQUEST = ("responses_create_params", "response", "input", "messages", "prompt")
+DEEPEST = 4
 
 
 def _texts_of_row(view: RolloutView) -> Iterator[tuple[str, str]]:
-    """Short texts of a row in which nobody acted, with their paths: few rows have the field that says why, so it has no role."""
+    """The short texts of a row beside its request and logs, with their paths: few rows have the field that says what
+    broke, so it has no role.
+    """
+    logs = {log.field for log in view.account.logs}
     row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
-    inner = [
-        (f"{name}.{key}", item) for name, value in row.items() if isinstance(value, dict) for key, item in value.items()
-    ]
-    for path, value in [*row.items(), *inner]:
-        if isinstance(value, str) and 0 < len(value) <= TAIL:
+    for path, value in _leaves("", row, 0):
+        if isinstance(value, str) and path not in logs and 0 < len(value) <= TAIL and value not in view.prompt:
             yield path, value
+
+
+def _leaves(path: str, value: Mapping[str, object], depth: int) -> Iterator[tuple[str, Any]]:
+    """What stands in objects, outside of lists, with its path; a path could not name what stands under a name with a dot."""
+    for name, item in value.items():
+        if isinstance(item, dict) and depth < DEEPEST and "." not in name:
+            yield from _leaves(f"{path}{name}.", item, depth + 1)
+        elif "." not in name:
+            yield f"{path}{name}", item
+
+
+SHORTEST_LIMIT = 30
+OVER, LATE = 0.02, 5
+"""Of a limit, and seconds, by which an agent may run over it before it is stopped."""
+
+
+def _at_limit(view: RolloutView) -> Iterator[Sign]:
+    """The agent's part took as long as a round number of the row says, and its last call has no result."""
+    took = next((phase.seconds for phase in view.account.phases if phase.name == "agent"), 0.0)
+    if took < SHORTEST_LIMIT or not view.steps or view.steps[-1].kind != "call":
+        return
+    row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
+    for path, number in _leaves("", row, 0):
+        if type(number) not in (int, float) or not SHORTEST_LIMIT <= number <= took or number % 10:
+            continue
+        if took - number <= max(OVER * number, LATE):
+            yield sign("agent:at-time-limit", f"{path} is {number:g}, and the agent ran for {took:.0f} s")
+            return
+
+
+def _lost(view: RolloutView) -> Iterator[Sign]:
+    """The last commands, unlike each other, got one and the same answer, and the row records these very words."""
+    results = [step for step in view.steps if step.kind == "result"]
+    words = results[-1].text.strip() if len(results) > 1 else ""
+    if not words or len(words) > SHORT or results[-2].text.strip() != words:
+        return
+    same = list(takewhile(lambda step: step.text.strip() == words, reversed(results)))
+    answered = {step.answers for step in same}
+    if len({call.arguments for call in view.calls if call.index in answered}) < 2:
+        return
+    found = next((one for one in _texts_of_row(view) if words in one[1] and len(one[1]) <= 2 * len(words)), None)
+    if found is not None:
+        yield sign("environment:lost", words, found[1].strip(), found[0])
 
 
 def _start(view: RolloutView) -> Iterator[Sign]:
@@ -183,7 +267,7 @@ def _start(view: RolloutView) -> Iterator[Sign]:
             yield sign("agent:no-start", missing[0], missing[1], log.field)
         if failed is not None:
             yield sign("agent:install-failed", failed.subject, line_of(log, failed), log.field)
-        elif missing and (words := _install.search(log.text)):
+        elif words := (_install.search(log.text) if missing else _step_failed.search(log.text[-TAIL:])):
             yield sign("agent:install-failed", words[0], words[0], log.field)
         elif not missing and not view.steps and (words := _not_loaded.search(log.text[-TAIL:])):
             yield sign("agent:no-start", words[0], words[0], log.field)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from blade.ingest.decode import Row, decode_any, decode_row, encode
-from blade.ingest.fields import VERDICTS
+from blade.ingest.fields import ID_NAMES, VERDICTS
+from blade.ingest.foreign_rows import named_attempt
 from blade.ingest.formats import FileHead, Format
 from blade.ingest.jsonl import Record, Torn, whole_bytes
-from blade.ingest.mapping import guesses
+from blade.ingest.mapping import guesses, reward_of
+from blade.ingest.roles.results import is_result
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +28,9 @@ _SAMPLE = 50
 _MOST_NAMES = 12
 _SEPARATORS = ",;\t|"
 _SCORES = frozenset(("reward", "score", *VERDICTS))
+_DIGITS = re.compile(r"[\d._-]+")
+_VERSIONED = re.compile(r"[a-zA-Z].*\d")
+"""Names of models have a size or a version: `orca-7b`, `gpt-4o`."""
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 """A number as JSON writes it: `007` is a name."""
 _DECIMAL_COMMA = re.compile(r"-?(?:0|[1-9]\d{0,17}),(?:\d{1,2}|\d{4,6})")
@@ -81,7 +86,7 @@ def refusal(path: Path) -> str:
     except Torn as torn:
         return str(torn)
     names = [name.strip() for name in whole.columns]
-    if {*names} & _SCORES:
+    if {*names} & _SCORES or _judged_columns(whole):
         return ""
     shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
     encoded = [_encoded(row, _ending(path) in _TEXT) for row in whole.iter_rows(named=True)]
@@ -98,22 +103,71 @@ def _is_judged(rows: Sequence[Row]) -> bool:
     return bool(learn_roles([{name: decode_any(raw) for name, raw in row.items()} for row in rows]).paths("reward"))
 
 
+def _judged_columns(whole: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Columns that hold one verdict each, and what each stands for: an attempt, or a model; none where they may be criteria.
+
+    `run1`, `run2` are attempts. Models are called by a name with a version or a size, and not by one name with a number.
+    """
+    judged = [name for name in whole.columns if _is_judged_column(whole[name].to_list())]
+    attempts = {name: one[1] for name in judged if (one := named_attempt(f"x.{name.strip()}")) is not None}
+    if len(attempts) > 1 and len(attempts) == len(judged):
+        return {name: {"repeat": number} for name, number in attempts.items()}
+    stems = {_DIGITS.sub("", name) for name in judged}
+    versioned = sum(_VERSIONED.search(name) is not None for name in judged)
+    known = {*map(str.strip, whole.columns)} & _SCORES
+    if len(judged) > 1 and len(stems) == len(judged) and 2 * versioned > len(judged) and not known:
+        return {name: {"model": name.strip()} for name in judged}
+    return {}
+
+
+def _is_judged_column(cells: Sequence[Any]) -> bool:
+    """Whether all that a column says is pass or fail, and both or in words."""
+    said = [_value(cell) if isinstance(cell, str) else cell for cell in cells if cell not in (None, "")]
+    return bool(said) and all(map(is_result, said)) and (len({*map(str, said)}) > 1 or isinstance(said[0], str))
+
+
+class _Rollouts:
+    """The rollouts of a table: one a row, or one for each column of a row that holds a verdict."""
+
+    def __init__(self, path: Path) -> None:
+        self.whole, self.is_text = table(path), _ending(path) in _TEXT
+        self.judged = _judged_columns(self.whole)
+        rest = [name for name in self.whole.columns if name not in self.judged]
+        tells = None if not {*ID_NAMES}.isdisjoint(rest) else next(filter(self._tells_apart, rest), "")
+        self.named_by = tells
+        """The column that names the tasks; empty where their number does, None where an id is among them."""
+
+    def _tells_apart(self, name: str) -> bool:
+        return self.whole[name].n_unique() == self.whole.height
+
+    def at(self, place: int) -> Iterator[tuple[str, bytes]]:
+        """Those of one row, by what finds each again."""
+        row = self.whole.row(place, named=True)
+        if not self.judged:
+            yield str(place), _encoded(row, self.is_text)
+            return
+        cells = {name: _value(cell) for name, cell in row.items()} if self.is_text else row
+        rest = {name: cell for name, cell in cells.items() if name not in self.judged}
+        rest |= {} if self.named_by is None else {"task_id": str(row[self.named_by] if self.named_by else place)}
+        for name, about in self.judged.items():
+            if cells[name] is not None:
+                yield f"{place}/{name}", _encoded({**rest, **about, "reward": reward_of(cells[name])}, False)
+
+
 def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
     """Rows in their order, some at a time."""
-    whole = table(path)
-    is_text = _ending(path) in _TEXT
-    for first in range(0, whole.height, _ROWS):
-        rows = whole[first : first + _ROWS].iter_rows(named=True)
-        yield [Record(_encoded(row, is_text), None, None, str(first + place)) for place, row in enumerate(rows)]
+    found = _Rollouts(path)
+    for first in range(0, found.whole.height, _ROWS):
+        places = range(first, min(first + _ROWS, found.whole.height))
+        yield [Record(data, None, None, member) for place in places for member, data in found.at(place)]
 
 
 def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
-    """Some rows, by their numbers from 0."""
-    whole = table(path)
-    is_text = _ending(path) in _TEXT
+    """Some rows, by their numbers from 0, and by the column that judges them where several do."""
+    found = _Rollouts(path)
     for member in members:
-        place = int(member)
-        yield _encoded(whole.row(place, named=True), is_text) if place < whole.height else b""
+        place = int(member.partition("/")[0])
+        yield dict(found.at(place)).get(member, b"") if place < found.whole.height else b""
 
 
 def _encoded(row: dict[str, Any], is_text: bool) -> bytes:

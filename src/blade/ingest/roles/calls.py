@@ -10,6 +10,7 @@ from typing import Any
 from blade.ingest.roles.matches import LEAST_GAIN
 from blade.ingest.roles.outcome import Verdicts
 from blade.ingest.roles.paths import Sample
+from blade.ingest.roles.shaped import USERS_IN_KEYS, as_calls
 from blade.model.roles import CallShape
 from blade.model.rollout import Step
 
@@ -18,8 +19,7 @@ ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
 """Of several fields that fit, the ones under the names of documented formats come first."""
 _WANTED = re.compile(r"expect|gold|truth|reference|target|need|want|requir|ideal", re.IGNORECASE)
 _AGENTS = ("assistant", "agent", "model", "ai", "bot", "")
-_USERS = ("user", "customer", "client", "human")
-"""Who has to call, as values and never as names of fields."""
+"""Who has to call, with `USERS_IN_KEYS`: values, never names of fields."""
 LEAST_KNOWN = 0.5
 """Of the tools that a list names, the share that must be tools of the run: the model may never have called the others."""
 
@@ -70,7 +70,7 @@ def call_shape(path: str, values: Sequence[Any], tools: frozenset[str]) -> CallS
 
 
 def _is_party(value: str) -> bool:
-    return value.lower() in (*_AGENTS, *_USERS)
+    return value.lower() in (*_AGENTS, *USERS_IN_KEYS)
 
 
 def _shared(items: Sequence[Mapping[str, Any]], kind: type) -> list[str]:
@@ -108,26 +108,6 @@ def _is_object_text(value: Any) -> bool:
 
 def _usual(fields: Sequence[str], known: Sequence[str]) -> str:
     return next((name for name in known if name in fields), fields[0])
-
-
-def as_calls(value: Any, shape: CallShape) -> Any:
-    """A list of calls under the names that the readers of keys know; anything else as it is."""
-    if not isinstance(value, list):
-        return value
-    return [_as_call(item, shape) for item in value]
-
-
-def _as_call(item: Any, shape: CallShape) -> Any:
-    if isinstance(item, list):
-        return [_as_call(one, shape) for one in item]
-    holder = item.get(shape.inside) if isinstance(item, dict) and shape.inside else item
-    if not isinstance(holder, dict) or not isinstance(holder.get(shape.name), str):
-        return item
-    plain = {"name": holder[shape.name], "arguments": holder.get(shape.arguments) or {}}
-    kept = {name: item[name] for name in ("compare_args", "requestor") if name in item}
-    if not shape.actor or not isinstance(item.get(shape.actor), str):
-        return plain | kept
-    return plain | kept | {"requestor": "user" if item[shape.actor].lower() in _USERS else "assistant"}
 
 
 def tools_wanted(value: Any, shape: CallShape) -> frozenset[str]:

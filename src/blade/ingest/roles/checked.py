@@ -13,6 +13,8 @@ from blade.model.roles import ResultShape
 
 LEAST_HELD = 0.5
 """Correlation between "all results hold" and the verdict, from which two lists of names or two fields are told apart."""
+LEAST_OF_SIDES = 0.9
+"""The same, where nothing but the verdict tells which of two lists holds what failed."""
 MOST_PARALLEL = 12
 NAMED = 0.25
 """Of two fields of a criterion that go nearly as well with the verdict, the one with a usual name holds its own."""
@@ -58,16 +60,22 @@ class Checked:
         rows = sum(bool(found) for found in self.results)
         said = f"{count} named results in {rows} rows"
         together = correlation(self.held, reward) if reward is not None else None
-        if together is not None and together >= LEAST_HELD:
+        if together is not None and together >= self._least():
             return f"{said}; all hold where the reward is high (correlation {together:.2f})"
         if self.by_words:
             return f"{said}, with words such as passed and failed"
+        if self.shape.kind == "sides" and not _says_sides(self.shape):
+            return ""
         share = correlation(_shares(self.results), reward) if reward is not None else None
         if share is not None and share >= LEAST_HELD:
             return f"{said}; more of them hold where the reward is high (correlation {share:.2f})"
         if self._goes_with(reward):
             return f"{said}; they fit the verdict in every row"
         return ""
+
+    def _least(self) -> float:
+        by_verdict = self.shape.kind == "sides" and not _says_sides(self.shape)
+        return LEAST_OF_SIDES if by_verdict else LEAST_HELD
 
     def _goes_with(self, reward: Verdicts | None) -> bool:
         """Where the run has one verdict only: whether every row's results say the same, and some name varies or fails."""
@@ -119,8 +127,10 @@ def _best(path: str, values: Sequence[Any], column: Column, sample: Sample) -> C
     if not read:
         return None
     if read[0].shape.kind == "sides":
-        by_words = [one for one in read if _passes(one.shape.verdict) and _fails(one.shape.name)]
-        return by_words[0] if by_words else None
+        by_words = [one for one in read if _says_sides(one.shape)]
+        # Other objects hold two lists among much else: only one that is nothing but them is asked of the verdicts.
+        if by_words or any(len(value) > 2 for value in values):
+            return by_words[0] if by_words else None
     varied = [one for one in read if len({_marks(found) for found in one.results if found}) > 1] or read
     varied[0].others = varied[1:]
     return varied[0]
@@ -128,6 +138,11 @@ def _best(path: str, values: Sequence[Any], column: Column, sample: Sample) -> C
 
 def _placed(shape: ResultShape, path: str) -> ResultShape:
     return ResultShape(path=path, kind=shape.kind, verdict=shape.verdict, name=shape.name)
+
+
+def _says_sides(shape: ResultShape) -> bool:
+    """Whether the names of two lists say which holds what passed and which what failed."""
+    return _passes(shape.verdict) and _fails(shape.name)
 
 
 def _passes(name: str) -> bool:

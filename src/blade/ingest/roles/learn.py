@@ -15,9 +15,11 @@ from blade.ingest.decode import encode
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
 from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
 from blade.ingest.roles.annotations import annotated
+from blade.ingest.roles.breakdowns import what_broke
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
+from blade.ingest.roles.shaped import as_items
 from blade.ingest.roles.stamps import read_times
 from blade.ingest.steps import read_steps
 from blade.model.roles import CallShape, DecidedBy, FieldRole, Role, Roles, TalkShape
@@ -55,7 +57,7 @@ MOST_CHANGING = 0.05
 """Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
 _DURATION = re.compile(
-    r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|_ms$|_sec$|_secs$|time_taken"
+    r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|took|_s$|_ms$|_sec$|_secs$|time_taken"
 )
 
 
@@ -229,7 +231,7 @@ class Learner:
         if shapes:
             self.talk = max(shapes, key=lambda shape: len(encode(self.sample.of(shape.path))))
             column = self.sample.columns[self.talk.path]
-            self.sample.columns[self.talk.path] = [talk.as_items(value, self.talk) for value in column]
+            self.sample.columns[self.talk.path] = [as_items(value, self.talk) for value in column]
             self.claim(self.talk.path, "trajectory", f"a list of what happened: {_described(self.talk)}")
 
     def _annotations(self) -> None:
@@ -247,6 +249,9 @@ class Learner:
         }
         if documented is None:
             held = {one.shape.path: one.held for one in self.checks}
+            held |= {
+                f"{one.shape.path} ({other.shape.verdict})": other.held for one in self.checks for other in one.others
+            }
             free = {p: v for p, v in candidates.items() if p not in self.found}
             choice = outcome.choose_reward(
                 free,
@@ -292,6 +297,8 @@ class Learner:
             taken |= {p for p in self.sample.scalars if wholes and p.startswith(wholes)}
             taken |= {p for p in self.sample.scalars if p in KNOWN_SLICES}
             taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
+            listed = tuple(f"{one.shape.path}." for one in self.checks)
+            taken |= {p for p in self.sample.scalars if listed and p.startswith(listed)}
             choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths))
             self._take(choice, "task")
             if choice.undecided:
@@ -322,19 +329,24 @@ class Learner:
 
     def _claim_checks(self) -> None:
         """Named results that vary between rows or go with the verdict; others are configuration."""
-        kept = []
-        for one in (one.by(self.reward) for one in self.checks):
-            why = one.why(self.reward, self.groups)
-            if not why and one.shape.path not in self.found and not self.is_inside(one.shape.path):
+        kept: list[Checked] = []
+        told = [(one, one.why(self.reward, self.groups)) for one in (one.by(self.reward) for one in self.checks)]
+        # Tests that hardly ever fail go with no verdict; they stand beside those that do.
+        for one, said in sorted(told, key=lambda pair: not pair[1]):
+            path = one.shape.path
+            if path in self.found or self.is_inside(path):
+                continue
+            why = said or next((f"named results as in {two.shape.path}" for two in kept if _are_alike(one, two)), "")
+            if not why:
                 self.undecided.append(
-                    f"{one.shape.path} may list checks or settings: its values never go with the verdict;"
-                    f" say --map checks={one.shape.path} if they are checks"
+                    f"{path} may list checks or settings: its values never go with the verdict;"
+                    f" say --map checks={path} if they are checks"
                 )
-            if why and not self.is_inside(one.shape.path) and one.shape.path not in self.found:
-                kept.append(one)
-                self.claim(one.shape.path, "checks", why)
-                if one.shape.kind == "parallel":
-                    self.claim(one.shape.name, "checks", "the names of the results beside it")
+                continue
+            kept.append(one)
+            self.claim(path, "checks", why)
+            if one.shape.kind == "parallel":
+                self.claim(one.shape.name, "checks", "the names of the results beside it")
         self.checks = kept
 
     def _times(self) -> Any:
@@ -369,6 +381,12 @@ class Learner:
             column = self.sample.columns[path]
             if self.reward and self._is_of_task(path) and scripts.is_statements(column, self.steps, self.reward):
                 self.claim(path, "statements", "in passes the agent says all of it")
+
+    @cached_property
+    def _passed(self) -> Sequence[bool | None]:
+        """Whether each row passes, as far as it says; of the sample, no reward is higher than a pass."""
+        values = self.reward or [None] * len(self.sample)
+        return [None if value is None else value >= 1 for value in values]
 
     def _is_of_task(self, path: str) -> bool:
         """Whether a field may belong to the task: it is the same in its repeats, where there are any."""
@@ -417,7 +435,7 @@ class Learner:
         why = "lists of calls that are equal in passes and differ in failures"
         if not made.inside:
             self.talk = TalkShape(path=made.path, text="", tool=made.name, arguments=made.arguments)
-            self.sample.columns[made.path] = [talk.as_items(v, self.talk) for v in self.sample.columns[made.path]]
+            self.sample.columns[made.path] = [as_items(v, self.talk) for v in self.sample.columns[made.path]]
         self.claim(made.path, "trajectory", f"{why}: these were made")
         self.__dict__.pop("steps", None)  # they were read before there was a trajectory
         self.calls.append(wanted)
@@ -448,8 +466,14 @@ class Learner:
         names = [name for one in self.checks for name in one.names()]
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
+            broke = what_broke(column, self._passed)
+            if broke is not None:
+                self.claim(path, "error", broke[1])
+                self.found[path] = replace(self.found[path], usual=broke[0])
+                continue
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
-            decided = texts.role_of(column, output, names, of_task=shared)
+            errors = self.first_role("error") is None and self._lacks_in_passes(column)
+            decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
             if decided is not None:
                 self.claim(path, *decided)
         states = [
@@ -458,6 +482,11 @@ class Learner:
         limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
         if self.first_role("stop") is None and len(limited) == 1:
             self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
+
+    def _lacks_in_passes(self, column: Sequence[Any]) -> bool:
+        """Whether most passes have nothing in a field; so it is where no pass is known."""
+        passes = [value for value, verdict in zip(column, self.reward or (), strict=False) if verdict == 1]
+        return sum(value not in (None, "") for value in passes) * 2 <= len(passes)
 
     def _matches(self) -> None:
         taken = {field.role for field in self.found.values()}
@@ -506,7 +535,9 @@ class Learner:
 
     def _reply(self, prose: Sequence[str], produced: str) -> None:
         """Where no trajectory is recorded: the text in which the answer stands, and the only other one, the prompt."""
-        told = {path: texts.share_with(self.sample, path, produced) for path in prose}
+        # Choices stand in the question too, which is the same in every repeat.
+        replies = [path for path in prose if not (self.has_repeats() and self.constant_in_task(path))]
+        told = {path: texts.share_with(self.sample, path, produced) for path in replies}
         best = max(told, key=lambda path: told[path], default=None)
         if best is None or told[best] < texts.LEAST_WRITTEN:
             return
@@ -581,6 +612,14 @@ _OF_REQUEST: tuple[tuple[str, Role, str], ...] = (
     ("tools", "tools", ""),
     ("model", "model", ""),
 )
+
+
+def _are_alike(one: Checked, other: Checked) -> bool:
+    """Whether two fields of one object list results in the same form."""
+    mine, theirs = one.shape, other.shape
+    around = mine.path.rpartition(".")[0]
+    same = (mine.kind, mine.verdict, mine.name) == (theirs.kind, theirs.verdict, theirs.name)
+    return same and around != "" and around == theirs.path.rpartition(".")[0]
 
 
 def _described(shape: TalkShape) -> str:

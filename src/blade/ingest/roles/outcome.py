@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from blade.ingest.roles.paths import Sample
 from blade.ingest.roles.results import verdict_of
+from blade.ingest.roles.stamps import seconds_of
 
 Verdicts = list[float | None]
 """One number from 0 to 1 a row; None where a row has none."""
@@ -31,6 +32,8 @@ FEWEST_TASKS = 5
 """A value that groups the rows of a few tasks as their prompts do may be a category of the others."""
 MOST_REPEATS = 100
 """A value that more rows share is a category."""
+MOST_DISTINCT = 2 / 3
+"""Of the rows with repeats, those that may be the first of their task: with two repeats each it is half."""
 LONGEST_ID = 100
 MOST_SAME = 0.2
 """Of the rows, those in which a name of a task may be the value of another field by chance."""
@@ -129,7 +132,16 @@ _GOOD = (
 _GRADES = ("reward", "score", "passed", "success", "resolved", "solved")
 _NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
 _TOKEN = re.compile(r"[\w./:#@~-]+")
-_TASK_WORDS = re.compile(r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|uuid|qid|key|index")
+_COUNTER_WORDS = re.compile(
+    r"(?:n|num|i|idx)?_?(?:trial|run|attempt|repeat|repetition|sample|rollout|seed|try|rep|epoch|iter|iteration|replicate)"
+    r"(?:_?(?:id|idx|index|no|num|number|nr))?",
+    re.IGNORECASE,
+)
+"""Names of numbers that count attempts, or seed them."""
+_HIGHEST_SEED = 1 << 31
+_TASK_WORDS = re.compile(
+    r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|^name$|uuid|qid|key|index"
+)
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -362,18 +374,26 @@ def choose_task(
     if told_by_prompt:
         alike = [path for path in ids if _one_to_one(sample.columns[path], prompts)]
         return _of_equal(sample, alike, "stands for the prompt one to one") if alike else Choice()
-    grouping = {path: _constant_within(sample, path, taken) for path in repeated}
+    grouping = {p: _constant_within(sample, p, taken) for p in repeated if _names_tasks(sample, [p])}
     best = max(grouping.values(), default=0)
     # One field that is constant within another is as likely to be the coarser of two.
     if best >= FEWEST_CONSTANT and not all(prompts):
-        chosen = [path for path in repeated if grouping[path] == best]
+        chosen = [path for path, count in grouping.items() if count == best]
         return _of_equal(sample, chosen, f"{best} other fields are constant within it")
-    counted = [path for path in repeated if _is_counted(sample, path, taken)] if not all(prompts) else []
+    # Prompts that all differ, such as the first words of a simulated user, tell no more than none.
+    told = all(prompts) and len(set(prompts)) < len(sample)
+    counted = [path for path in repeated if _is_counted(sample, path, taken)] if not told else []
     if counted:
         return _of_equal(sample, counted, "a number counts the attempts at each, and another text stands for it")
     unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
     unique = [path for path in unique if not _is_compared(sample, path)]
     return _of_unique(sample, unique) if unique else Choice()
+
+
+def _names_tasks(sample: Sample, paths: Sequence[str]) -> bool:
+    """Whether one of several fields that group the rows alike has enough values to name tasks, or is called so."""
+    named = any(_TASK_WORDS.search(last(path).lower()) for path in paths)
+    return named or len(set(sample.columns[paths[0]])) >= FEWEST_TASKS
 
 
 def _is_compared(sample: Sample, path: str) -> bool:
@@ -389,15 +409,27 @@ def _is_compared(sample: Sample, path: str) -> bool:
 
 def _of_equal(sample: Sample, paths: Sequence[str], why: str) -> Choice:
     """Of fields that group the rows alike any does: one that looks like a name first."""
-    named = [path for path in paths if _TASK_WORDS.search(last(path).lower())]
-    if not named and len(set(sample.columns[paths[0]])) < FEWEST_TASKS:
+    if not _names_tasks(sample, paths):
         return Choice()
+    paths = _with_twin(sample, paths)
     if len({tuple(_numbered(sample.columns[path])) for path in paths}) > 1:
         return Choice(undecided=f"the task may be {_listed(list(paths))}; say --map task={paths[0]}")
     return Choice(
         path=min(paths, key=lambda path: (_oddness(sample, path), not _is_token(sample, path), path.count("."))),
         why=why,
     )
+
+
+def _with_twin(sample: Sample, paths: Sequence[str]) -> Sequence[str]:
+    """Those that most of the fields group the rows alike; all where none stand out.
+
+    What was asked and what it is called go one to one; an amount that is constant by chance has no such twin.
+    """
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for path in paths:
+        alike.setdefault(tuple(_numbered(sample.columns[path])), []).append(path)
+    first, *others = sorted(alike.values(), key=len, reverse=True)
+    return paths if others and len(first) == len(others[0]) else first
 
 
 def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:
@@ -443,6 +475,8 @@ def _is_id(column: Sequence[Any], rows: int) -> bool:
     good = all(isinstance(value, str | int) and not isinstance(value, bool) for value in column)
     if not good or any(not 0 < len(str(value)) <= LONGEST_ID or "\n" in str(value) for value in column):
         return False
+    if all(isinstance(value, str) and seconds_of(value) is not None for value in column):
+        return False
     return len(set(column)) > max(1, rows // MOST_REPEATS)
 
 
@@ -453,7 +487,8 @@ def _one_to_one(column: Sequence[Any], prompts: Sequence[str | None]) -> bool:
 def _constant_within(sample: Sample, path: str, taken: frozenset[str]) -> int:
     """How many varying fields have one value in each group of the field; none where it groups nothing."""
     column = sample.columns[path]
-    if len(set(column)) == len(column):
+    # A count of tokens repeats in a few rows by chance, and all else is constant within it.
+    if len(set(column)) > MOST_DISTINCT * len(column):
         return 0
     count = 0
     for other in sample.scalars:
@@ -465,15 +500,15 @@ def _constant_within(sample: Sample, path: str, taken: frozenset[str]) -> int:
 
 
 def _is_counted(sample: Sample, path: str, taken: frozenset[str]) -> bool:
-    """Whether a number counts the rows of each value alike, and the name says that it is a task, or some other text, such as
-    what was asked, stands for the value.
+    """Whether a number counts the rows of each value alike, and a name says that one is a task or the other an attempt, or
+    some other text, such as what was asked, stands for the value.
 
     Numbers within categories are counted too, but hardly any text stands for a category.
     """
     column = sample.columns[path]
-    counts = choose_repeat(sample, column, frozenset((path,))) is not None
-    if not counts or _TASK_WORDS.search(last(path).lower()):
-        return counts
+    counter = choose_repeat(sample, column, frozenset((path,)))
+    if counter is None or _TASK_WORDS.search(path.lower()) or _COUNTER_WORDS.fullmatch(last(counter)):
+        return counter is not None
     if len(set(column)) < FEWEST_TASKS:
         return False
     twins = [other for other in sample.scalars if other != path and other not in taken]
@@ -489,13 +524,16 @@ def choose_repeat(sample: Sample, groups: Sequence[Any], taken: frozenset[str]) 
         return None
     for path in sample.scalars:
         column = sample.columns[path]
-        if path in taken or not all(type(value) is int and 0 <= value < 10_000 for value in column):
+        most_of_it = _HIGHEST_SEED if _COUNTER_WORDS.fullmatch(last(path)) else 10_000
+        if path in taken or not all(type(value) is int and 0 <= value < most_of_it for value in column):
             continue
         if len(set(column)) > 1 and len(set(zip(groups, column, strict=True))) == len(column):
             by_group: dict[Any, list[int]] = {}
             for group, value in zip(groups, column, strict=True):
                 by_group.setdefault(group, []).append(value)
             most = max(map(len, by_group.values()))
+            if _COUNTER_WORDS.fullmatch(last(path)) and len({frozenset(values) for values in by_group.values()}) == 1:
+                return path  # the same seeds in every task
             # An index comes back in every task; an amount that happens to grow with the rows does not.
             recurs = len(set(column)) <= 2 * most
             if recurs and all(max(values) - min(values) < 2 * len(values) + 2 for values in by_group.values()):

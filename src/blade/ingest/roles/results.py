@@ -21,7 +21,10 @@ WORDS: Mapping[str, bool] = {
         ("fail", "failed", "failure", "error", "errored", "false", "not_met", "not met", "not ok", "not_ok", "no"),
         False,
     ),
-    **dict.fromkeys(("unsatisfied", "incorrect", "unresolved", "xpass", "timeout", "crashed", "broken"), False),
+    **dict.fromkeys(
+        ("unsatisfied", "incorrect", "unresolved", "xpass", "timeout", "timed out", "timed_out", "crashed", "broken"),
+        False,
+    ),
 }
 """Words with which runners and judges give a verdict."""
 SKIPPED = frozenset(

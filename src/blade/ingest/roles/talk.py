@@ -11,6 +11,8 @@ from typing import Any
 
 from blade.ingest.decode import encode
 from blade.ingest.roles.outcome import as_verdicts
+from blade.ingest.roles.results import verdict_fields
+from blade.ingest.roles.shaped import AGENTS, CALL, OTHERS, USERS
 from blade.model.roles import TalkShape
 
 Items = list[dict[str, Any]]
@@ -27,11 +29,10 @@ LEAST_WITH_ARGUMENTS = 0.8
 """Of the items that name a tool: a name of somebody who acts stands beside arguments now and then."""
 MOST_SHARED = 0.8
 """Of the rows, those that may have the same list as another: trajectories differ."""
-AGENTS = frozenset(("assistant", "agent", "model", "ai", "gpt", "bot", "llm", "chatbot"))
-USERS = frozenset(("user", "human", "customer", "client", "caller", "simulator", "operator", "op"))
-OTHERS = {"tool": "tool", "function": "tool", "environment": "tool", "env": "tool", "system": "system"}
-"""What people call those who take part: values, never names of fields."""
 _GIVEN = re.compile(r"arg|param|input|kwarg|payload|request", re.IGNORECASE)
+_ATTEMPT = re.compile(
+    r"(?:trial|run|attempt|repeat|sample|rollout|seed|epoch)(?:_?(?:id|index|no|num|number))?", re.IGNORECASE
+)
 _BACK = re.compile(r"out|result|return|reply|respons|observ|back", re.IGNORECASE)
 
 
@@ -44,12 +45,29 @@ def talk_shape(path: str, column: Sequence[Any]) -> TalkShape | None:
         return None
     items = [item for value in lists for item in value]
     tool, arguments, result = _calls(items, lists)
+    if not tool and (tool := _written(items)):
+        results = [name for name in _fields(items) if name != tool and _strings(items, name)]
+        result = max(results, key=lambda name: _returned(name, items), default="")
+        return TalkShape(path=path, text=_text(items, {tool, result}), tool=tool, arguments=tool, result=result)
     who = _who(items, lists, tool)
+    if not tool and not _are_speakers(items, who) and _are_judged(items):
+        return None
     text = _text(items, {who, tool, result, arguments})
     if text and (tool or (who and _alternates(lists, who))):
         agents = _agents(items, who, tool) if who else ()
         return TalkShape(path=path, who=who, text=text, tool=tool, arguments=arguments, result=result, agents=agents)
     return None
+
+
+def _are_speakers(items: Items, who: str) -> bool:
+    """Whether some of those who act are called what people call agents and users."""
+    return bool({name.lower() for name in _strings(items, who)} & (AGENTS | USERS | OTHERS.keys()))
+
+
+def _are_judged(items: Items) -> bool:
+    """Whether each item has a verdict or the number of an attempt: then they are checks or attempts, and nobody speaks."""
+    counts = [name for name in _fields(items) if _ATTEMPT.fullmatch(name)]
+    return bool(verdict_fields(items)) or any(type(items[0].get(name)) is int for name in counts)
 
 
 def _strings(items: Sequence[Mapping[str, Any]], field: str) -> list[str]:
@@ -82,6 +100,15 @@ def _calls(items: Items, lists: Sequence[Items]) -> tuple[str, str, str]:
         results = [name for name in beside if name != arguments]
         return tool, arguments, max(results, key=lambda name: _returned(name, having), default="")
     return "", "", ""
+
+
+def _written(items: Items) -> str:
+    """The field in which calls are written as in code, such as `click("12")`; it holds tool and arguments."""
+    for name in _fields(items):
+        found = [match[1] for value in _strings(items, name) if (match := CALL.fullmatch(value.strip("` \n")))]
+        if len(found) >= LEAST_WITH_ARGUMENTS * len(items) and len(set(found)) > 1:
+            return name
+    return ""
 
 
 def _is_beside(name: str, having: Items, items: Items) -> bool:
@@ -177,38 +204,3 @@ def _agents(items: Items, who: str, tool: str) -> tuple[str, ...]:
     if acting:
         return tuple(acting)
     return tuple(free)
-
-
-def as_items(value: Any, shape: TalkShape) -> Any:
-    """A trajectory as messages, one an item, with calls and results among their parts; anything else as it is."""
-    if not isinstance(value, list):
-        return value
-    if not value and not shape.text:
-        # Only calls are recorded: none were made, and whether anything was said is not known.
-        return [{"type": "no_call"}]
-    return [_as_item(item, shape, place) if isinstance(item, dict) else item for place, item in enumerate(value)]
-
-
-def _as_item(item: Mapping[str, Any], shape: TalkShape, place: int) -> dict[str, Any]:
-    who = item.get(shape.who) if shape.who else None
-    role = _role(who, shape) if isinstance(who, str) else "assistant"
-    named = {"actor": who} if isinstance(who, str) and who.lower() not in (*AGENTS, *USERS, *OTHERS) else {}
-    text = item.get(shape.text)
-    said = text if isinstance(text, str) else "" if text is None else encode(text).decode()
-    tool = item.get(shape.tool) if shape.tool else None
-    if not isinstance(tool, str) or not tool:
-        return {"role": role, **named, "content": said}
-    call_id = f"call_{place}"
-    parts: list[dict[str, Any]] = [{"type": "text", "text": said}] if said else []
-    parts.append({"type": "tool_use", "name": tool, "input": item.get(shape.arguments) or {}, "id": call_id})
-    back = item.get(shape.result) if shape.result else None
-    if back is not None:
-        shown = back if isinstance(back, str) else encode(back).decode()
-        parts.append({"type": "tool_result", "tool_use_id": call_id, "content": shown})
-    return {"role": role, **named, "content": parts}
-
-
-def _role(who: str, shape: TalkShape) -> str:
-    if who in shape.agents:
-        return "assistant"
-    return OTHERS.get(who.lower(), "user")

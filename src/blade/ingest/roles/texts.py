@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from blade.ingest.roles.breakdowns import GOT_OVER
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
 
@@ -50,27 +51,38 @@ _LOG_LINE = re.compile(
 _CODE = re.compile(r"^(?:diff --git|--- a/|import |from \w+ import |def |class |#include|SELECT\b|```)", re.MULTILINE)
 
 
-def role_of(column: Column, output: Sequence[str], checks: Sequence[str], *, of_task: bool) -> tuple[Role, str] | None:
-    """The role of a field of texts, and why; None where nothing tells."""
+def role_of(
+    column: Column, output: Sequence[str], checks: Sequence[str], *, of_task: bool, of_failures: bool
+) -> tuple[Role, str] | None:
+    """The role of a field of texts, and why; None where nothing tells.
+
+    `of_failures`: hardly a pass has a text in it, as none has an error.
+    """
     texts = [value for value in column if isinstance(value, str) and value.strip()]
     if not texts or len(texts) < len([value for value in column if value is not None and value != ""]):
         return None
     if all(len(text) <= LONGEST_STATUS and "\n" not in text for text in texts):
-        return None if of_task else _short(texts)
+        return None if of_task else _short(texts, of_failures=of_failures)
     return None if of_task else _long(texts, column, output, checks)
 
 
-def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
+def _short(texts: Sequence[str], *, of_failures: bool) -> tuple[Role, str] | None:
     values = sorted(set(texts))
     if len(values) > MOST_STATUSES or (len(values) > 3 and len(values) * 2 > len(texts)):
         return None
-    if all(_BROKE.search(value) for value in values) and not any(_ASSERTS.search(value) for value in values):
+    if (
+        of_failures
+        and all(_BROKE.search(value) for value in values)
+        and not any(_ASSERTS.search(value) for value in values)
+    ):
         return "error", f"names what broke: {', '.join(values[:2])}"
     if sum(len(value.split()) <= MOST_WORDS for value in values) * 2 <= len(values):
         return None
     broke = [value for value in values if _BROKE.search(value) and _is_class(value)]
-    if len(broke) * 2 > len(values):
+    if of_failures and len(broke) * 2 > len(values):
         return "error", f"names what broke: {', '.join(broke[:2])}"
+    if any(GOT_OVER.search(value) for value in values):
+        return None
     ended = [value for value in values if _ENDED.search(value)]
     if len(ended) * 2 >= len(values) and not any(_is_path(value) for value in values):
         return "status", f"{len(values)} short values that say how it ended: {', '.join(values[:3])}"

@@ -33,10 +33,20 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="harness",
 )
 def run_error(evidence: RolloutEvidence) -> Candidate | None:
+    cut = evidence.sign(*(f"agent:cut-by-{limit}" for limit in ("time", "steps", "tokens", "memory")))
+    if cut is not None and not evidence.is_usual_status(cut):
+        return None
     machinery = evidence.difference(Differs.ERROR)
-    if machinery is not None:
-        return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, differences=(machinery,))
-    if evidence.outcome != "errored" or named_limit(evidence) or of_grader(evidence.error_class):
+    if machinery is not None and not of_grader(machinery.detail):
+        sign = evidence.sign("broke:harness")
+        signs = (sign,) if sign is not None else ()
+        return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, signs=signs, differences=(machinery,))
+    if named_limit(evidence) or evidence.difference(Differs.CUT) is not None or of_grader(evidence.error_class):
+        return None
+    if evidence.silent and "INF001" in evidence.fired:
+        told = "the harness records an error, and the agent neither says nor calls anything"
+        return Candidate(confidence=Confidence.LIKELY, subject=evidence.error_class or "", contrast=told)
+    if evidence.outcome != "errored":
         return None
     return Candidate(
         # That it failed is stated; whose failure it was, the class of an error only hints at.

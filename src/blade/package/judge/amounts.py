@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from blade.claims.markdown import Passage
 from blade.claims.names import Number, numbers, quotes
@@ -87,7 +88,7 @@ def _whole_words(mine: Sequence[Number], text: str) -> list[Number]:
 
 
 def _read(text: str, mine: Sequence[Number], end: int) -> Iterator[Amount]:
-    at, outer = 0, None
+    at, outer, ended = 0, None, 0
     while at < len(mine):
         first, low, high = mine[at], mine[at].value, mine[at].value
         last = first
@@ -98,7 +99,11 @@ def _read(text: str, mine: Sequence[Number], end: int) -> Iterator[Amount]:
         if at + 1 < len(mine) and _OF.fullmatch(text[last.end : mine[at + 1].start]):
             at, whole = at + 1, mine[at + 1]
         of = outer if whole is None else whole.value
-        yield _amount(text, first, whole or last, (low, high), of if of is None or of >= high else None, end)
+        found = _amount(text, first, whole or last, (low, high), of if of is None or of >= high else None, end)
+        # `Sparrow fails on 40 of 95, Heron on 28 of 96`: the verb stands once.
+        found = replace(found, outcome=ended) if found.of is not None and not found.outcome else found
+        ended = found.outcome or ended
+        yield found
         outer = low if whole is None and _OUTER.search(text[: first.start]) else outer
         at += 1
 

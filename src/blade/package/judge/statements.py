@@ -41,6 +41,9 @@ _SHORTENED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|approx|resp)\.", re.IGNORECASE)
 _ID_HEADS = frozenset(["task", "id", "tasks", "task_id", "rollout", "rollouts", "example", "instance", "problem"])
 LONGEST = 6000
 """Characters of a paragraph or a row; what is longer was not written to be read."""
+
+FEWEST_RANKS = 3
+"""Rows that count 1, 2, 3: two may hold these numbers by chance."""
 LONGEST_TITLE = 400
 _MISPLACED, _SLIPS = 0.07, 2
 """The share of misplaced small words, and how many more, that a report in sentences may have; they have 1 to 3 %."""
@@ -221,6 +224,10 @@ def _endings(text: str, names: Sequence[Mention]) -> Iterator[tuple[str, int]]:
 
 
 def _rows(table: ReportTable) -> Iterator[Statement]:
+    firsts = [row[0].text.strip() for row in table.rows if row]
+    if len(firsts) >= FEWEST_RANKS and firsts == [str(at + 1) for at in range(len(table.rows))]:
+        # A rank is no amount of what the row is about.
+        table = replace(table, head=table.head[1:], rows=tuple(row[1:] for row in table.rows))
     heads = [frozenset(map(stem, spoken(head.text))) for head in table.head]
     for row in table.rows:
         if 0 < sum(len(cell.text) for cell in row) <= LONGEST:

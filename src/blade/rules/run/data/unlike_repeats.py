@@ -29,13 +29,15 @@ BY_DESIGN = 0.34
 def unlike_repeats(context: RunContext) -> Iterator[Doubt]:
     odd = list(context.unlike.items())
     if odd:
+        spoiled = tuple(_odd_ones(context, [task for task, _ in odd]))
         which = f"task {odd[0][0]}" if len(odd) == 1 else f"{len(odd)} tasks, such as {odd[0][0]},"
         yield Doubt(
             about="task",
             tasks=tuple(task for task, _ in odd),
             message=f"the repeats of {which} {odd[0][1]}, so they are not set against each other",
             rollouts=sum(len(context.reading.of(task)) for task, _ in odd),
-            places=tuple(_odd_ones(context, [task for task, _ in odd])),
+            places=spoiled,
+            preview=not spoiled,
         )
 
 

@@ -36,7 +36,7 @@ def silent_pass(context: RunContext) -> Iterator[Doubt]:
     if silent.height:
         places = [f"{task}#{repeat}" for task, repeat in silent.select("task_id", "repeat").head(4).iter_rows()]
         mute = not silent["agent_chars"].sum()
-        how = "without a word or a call" if mute else "without a call, though the key wants a change"
+        how = "without a word or a call" if mute else "without a call, though a change is expected"
         yield Doubt(
             about="verifier",
             tasks=tuple(dict.fromkeys(silent["task_id"])),

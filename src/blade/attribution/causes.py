@@ -43,7 +43,10 @@ def causes(
     rows = rollouts.run.rollouts.select("task_id", "outcome", "answer_fp")
     wrong = pl.col("answer_fp").filter(pl.col("outcome") == "failed").drop_nulls().n_unique()
     facts = rows.group_by("task_id").agg(PASSED.sum(), judged=JUDGED.sum(), answers=wrong)
-    known = {task: (passes, judged, answers) for task, passes, judged, answers in facts.iter_rows()}
+    alike = _wrong_in_one_way(rollouts)
+    known = {
+        task: (passes, judged, 1 if task in alike else answers) for task, passes, judged, answers in facts.iter_rows()
+    }
     # Grouped here: a table a task would cost more than all the rest.
     of_task: dict[str, list[_Attributed]] = {}
     for task, *cells in parts.table.select("task_id", *_Attributed._fields).iter_rows():
@@ -52,6 +55,20 @@ def causes(
         task: _cause(mine, *known[task], passed_elsewhere=task in passed_elsewhere, labels=labels)
         for task, mine in of_task.items()
     }
+
+
+def _wrong_in_one_way(rollouts: RolloutIndex) -> frozenset[str]:
+    """Tasks of which all failures show one and the same value in each failing test, whatever else they hand in."""
+    rows = rollouts.run.rollouts.filter(pl.col("outcome") == "failed").select("task_id", "signs")
+    of_values = pl.element().struct.field("kind") == "test:values"
+    named = pl.col("signs").list.eval(pl.element().filter(of_values).struct.field("subject")).list.first()
+    values = (
+        rows.select("task_id", values=named)
+        .group_by("task_id")
+        .agg(n=pl.len(), shown=pl.col("values").count(), ways=pl.col("values").n_unique())
+    )
+    alike = values.filter((pl.col("n") > 1) & (pl.col("shown") == pl.col("n")) & (pl.col("ways") == 1))
+    return frozenset(alike["task_id"].to_list())
 
 
 class _Attributed(NamedTuple):

@@ -320,6 +320,21 @@ def test_wrong_values_that_are_no_accident() -> None:
     assert value("11.43", "11.429") is None
 
 
+def test_a_literal_that_fills_a_template_of_the_prompt() -> None:
+    log = pytest_log("assert f() == want", "assert 'no' == 'Process found. Restarting nano.'")
+    kinds = seen(attempt(DONE, grader=log, prompt='Say "Process found. Restarting <process_name>." then.'))
+    assert "literal:not-in-prompt" not in kinds
+    assert "literal:not-in-prompt" in seen(attempt(DONE, grader=log, prompt="Say what was done."))
+
+
+def test_what_all_failing_tests_got() -> None:
+    def values(*errors: str) -> list[str] | None:
+        return seen(attempt(DONE, grader=pytest_log("assert out == 14", *errors))).get("test:values")
+
+    assert values("assert 3 == 14") == values("assert 3 == 14", " +  where 3 = f(1)") != values("assert 4 == 14")
+    assert values("KeyError: 'a'") is None
+
+
 def test_the_one_literal_of_a_list_that_nothing_names() -> None:
     def wanted(prompt: str, *shown: str) -> list[str] | None:
         log = pytest_log("assert ok, text", f"AssertionError: lacking {shown[0]}", *shown[1:]).replace(

@@ -12,7 +12,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`, `missing:of-the-grader`,
   `missing:library`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
-- `wrong_values`: `test:wrong-value`
+- `wrong_values`: `test:wrong-value`, `test:values`
 - `unreadable`: `test:unreadable`
 - `services`: `service:down-at-grading`, `service:unreachable`, `service:reset`, `service:answered`, `service:elsewhere`,
   `service:unanswered`

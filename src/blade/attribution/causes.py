@@ -76,6 +76,7 @@ class _Attributed(NamedTuple):
 
     mode: str
     subject: str
+    party: str
     confidence: str | None
     by: str | None
     also: Sequence[str]
@@ -113,7 +114,11 @@ def _cause(
 
 
 def _stands_for(row: _Attributed, labels: Mapping[str, Cause]) -> str:
-    """The cause that a mode stands for, `A_RESULT` where other rollouts tell, or the mode itself where it stands for none."""
+    """The cause that a mode stands for, `A_RESULT` where other rollouts tell, or the mode itself where it stands for none.
+    A suspicion that charges nobody settles nothing.
+    """
+    if row.party == "unknown" and row.confidence == Confidence.SUSPECTED:
+        return UNATTRIBUTED
     declared = by_code().get(row.mode)
     cause = labels.get(row.mode) or (declared.cause if declared else None)
     if cause is not None or declared is None:

@@ -441,6 +441,18 @@ def test_invented_data() -> None:
     assert "stand-in" not in seen(attempt(*test, DONE))
 
 
+def test_a_program_that_invents_and_was_run() -> None:
+    text = "cat > /app/mock_rows.py <<EOF\\n# placeholder values\\nEOF"
+    wrote = call("bash", f'{{"command": "{text}"}}', "w"), result("", "w")
+    run = ran("python3 /app/mock_rows.py", "ok")
+    assert seen(attempt(*wrote, *run, DONE))["stand-in:ran"] == ["mock_rows.py"]
+    assert "stand-in:ran" not in seen(attempt(*wrote, DONE))
+    assert "stand-in:ran" not in seen(attempt(*wrote, *run, said("It is written, with placeholder values.")))
+    assert seen(attempt(*ran("python simulate_scores.py", "0.9"), DONE))["stand-in:ran"] == ["simulate_scores.py"]
+    tried = ran("node mock_server.js", "listening")
+    assert "stand-in:ran" not in seen(attempt(*tried, DONE))
+
+
 def test_loops() -> None:
     again = [item for n in range(7) for item in ran(f"python solve.py --seed {n}", "no", f"c{n}")]
     assert seen(attempt(*again, DONE))["loop"] == ["bash"]

@@ -6,8 +6,8 @@ none of its changes was made), `action:partial` (a change of the key that is mis
 `action:wrong-order` (all changes right, in another order), `lookup:skipped`, `statement:missing`, `talk:broken-off` (the talk ends with
 a message of the user that asks for an answer and gets none; in passes too), `transfer:needless` (handed
 over though neither the key wants it nor the user asked for it first, while something due was left undone). The same for what the simulated user had to do
-itself, where its calls are recorded: `user-action:missing` and so on. Besides, in `users.py` and `verifier_parts.py`: the
-simulated user, keys of other rows, and parts of the verdict.
+itself, where its calls are recorded: `user-action:missing` and so on. Besides, in `declines.py`, `users.py` and
+`verifier_parts.py`: what the agent says against an action, the simulated user, keys of other rows, and parts of the verdict.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from itertools import islice
 
 from blade.evidence.actions import Made, Pairing, carried_out, changes, pair, same
 from blade.evidence.provenance import first_difference, in_prompt, is_name, source
+from blade.evidence.signs.declines import declines
 from blade.evidence.signs.idle_calls import idle_calls
 from blade.evidence.signs.tries import tries
 from blade.evidence.signs.users import asks_for_transfer, is_transfer, user_signs
@@ -51,6 +52,7 @@ def chat_signs(rollout: Rollout) -> Iterator[Sign]:
         yield Sign(kind="talk:broken-off", step=last.index)
     if failed:
         yield from _made_up(rollout, due, steps)
+        yield from declines(due, steps)
         yield from tries(rollout, [call for call in due if changes_state(call.tool)], carried_out(steps))
     undone = any(sign.kind in _UNDONE for sign in actions)
     if undone:

@@ -24,7 +24,7 @@ LONGEST_SUBJECT = 120
 _RAISED = pattern_of(r"(?!Assertion)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failed)\b")
 """What a test fails with where the code itself broke."""
 _GRADER = pattern_of(
-    r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward"
+    r"(?i)verif|grad(?:er|ing)|evaluat|(?:\b|_)eval(?:\b|_)|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward"
 )
 _LIMITS = {
     "time": "the time limit",

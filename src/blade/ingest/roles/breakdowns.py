@@ -10,6 +10,8 @@ from blade.ingest.roles.paths import Column
 
 LONGEST = 400
 """Characters of a message; a longer one is an account of the work, unless it is a stack trace."""
+MOST_LINES = 4
+"""Lines of a message: tools such as git name the file in one and what they did in another."""
 LONGEST_TRACE = 8_000
 LONGEST_SHOWN = 80
 MOST_ROWS = 0.5
@@ -66,7 +68,7 @@ def what_broke(column: Column, passed: Sequence[bool | None]) -> tuple[str, str]
 def _is_message(text: str) -> bool:
     if _TRACE.match(text) is not None:
         return len(text) <= LONGEST_TRACE
-    return len(text) <= LONGEST and "\n" not in text
+    return len(text) <= LONGEST and text.count("\n") < MOST_LINES
 
 
 def names_a_breakdown(message: str) -> bool:

@@ -37,7 +37,7 @@ def run_error(evidence: RolloutEvidence) -> Candidate | None:
     if cut is not None and not evidence.is_usual_status(cut):
         return None
     machinery = evidence.difference(Differs.ERROR)
-    if machinery is not None:
+    if machinery is not None and not of_grader(machinery.detail):
         sign = evidence.sign("broke:harness")
         signs = (sign,) if sign is not None else ()
         return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, signs=signs, differences=(machinery,))

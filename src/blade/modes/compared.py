@@ -111,7 +111,7 @@ def unless_broken_off(evidence: RolloutEvidence, sure: Confidence) -> Confidence
 def declined(found: Sequence[Difference], evidence: RolloutEvidence) -> tuple[Sign, ...]:
     """What the agent says against the calls that it did not make: that it left them out is its decision, right or wrong."""
     names = {one.name for one in found}
-    return tuple(one for one in evidence.of("action:declined") if one.subject in names)
+    return tuple(one for one in evidence.of("declined:action") if one.subject in names)
 
 
 def required(found: Sequence[Difference]) -> str:

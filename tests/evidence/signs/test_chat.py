@@ -215,5 +215,5 @@ def test_a_key_of_another_row_is_seen_and_its_user_left_in_peace(tmp_path: Path)
 )
 def test_what_the_agent_says_against_an_action(tmp_path: Path, said_last: str, quoted: str | None) -> None:
     found = signs(tmp_path, [CANCEL], [GIVES, *made(LOOK), said(said_last)])
-    against = [sign.quote for sign in found if sign.kind == "action:declined"]
+    against = [sign.quote for sign in found if sign.kind == "declined:action"]
     assert against == ([] if quoted == "" else [quoted if quoted is not None else said_last])

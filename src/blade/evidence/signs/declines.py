@@ -1,6 +1,6 @@
 """What the agent says against an action that was due.
 
-`action:declined` quotes the sentence, with the tool as its subject. It stands in a message that names the object of the
+`declined:action` quotes the sentence, with the tool as its subject. It stands in a message that names the object of the
 expected call, or what its tool is for, and says that it cannot or may not be done. Whether the agent's instructions
 forbid it, or it only believes so, takes reading.
 """
@@ -44,7 +44,7 @@ def declines(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
         found = _against(call, [step for step in steps if step.party == "agent" and step.kind == "message"])
         if found is not None:
             step, sentence = found
-            yield Sign(kind="action:declined", subject=call.tool, quote=sentence, field="text", step=step.index)
+            yield Sign(kind="declined:action", subject=call.tool, quote=sentence, field="text", step=step.index)
 
 
 def _against(call: DueCall, said: Sequence[Step]) -> tuple[Step, str] | None:

@@ -108,6 +108,12 @@ def unless_broken_off(evidence: RolloutEvidence, sure: Confidence) -> Confidence
     return Confidence.SUSPECTED if broken else sure
 
 
+def declined(found: Sequence[Difference], evidence: RolloutEvidence) -> tuple[Sign, ...]:
+    """What the agent says against the calls that it did not make: that it left them out is its decision, right or wrong."""
+    names = {one.name for one in found}
+    return tuple(one for one in evidence.of("declined:action") if one.subject in names)
+
+
 def required(found: Sequence[Difference]) -> str:
     """`cancel_reservation`, 2 more: required and not made."""
     names = list(dict.fromkeys(f"`{one.name}`" for one in found))

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from blade.ingest import cells
 from blade.ingest.decode import encode
-from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
+from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES, is_of_others
 from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
 from blade.ingest.roles.annotations import annotated
 from blade.ingest.roles.breakdowns import what_broke
@@ -561,7 +561,9 @@ class Learner:
                         "name",
                         _PARTS.get(name, ""),
                     )
-        amounts = [p for p in self.free(self.sample.scalars) if _is_amount(self.sample.of(p))]
+        amounts = [
+            p for p in self.free(self.sample.scalars) if _is_amount(self.sample.of(p)) and not self._is_setting(p)
+        ]
         costs = [path for path in amounts if _COST.search(last(path).lower())]
         alone = len(costs) == 1 and self.first_role("cost") is None and "user" not in costs[0]
         for path in costs:
@@ -571,7 +573,13 @@ class Learner:
             if _DURATION.search(name):
                 self.claim(path, "duration", "an amount; its name says of what", "name")
             elif _TOKENS.search(name):
-                self.claim(path, "usage", "an amount; its name says of what", "name", _side(name))
+                side = "" if is_of_others(path) else _side(name)
+                self.claim(path, "usage", "an amount; its name says of what", "name", side)
+
+    def _is_setting(self, path: str) -> bool:
+        """Whether a number is the same in all rows, as limits and prices are; nothing was used where it is 0."""
+        values = self.sample.of(path)
+        return len(values) >= outcome.FEWEST_ROWS and len({*values}) == 1 and values[0] != 0
 
     def _rest(self) -> None:
         """Parts of the score, and what belongs to the task: where repeats score otherwise, what they share is the task's."""

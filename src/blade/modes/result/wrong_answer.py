@@ -1,8 +1,9 @@
 """The answer is another one than expected.
 
 Evidence
-    The answer was extracted and compared with the expected one, and they differ; the subject is how. Without an expected
-    answer: the work holds a false equation, and no pass of the run does.
+    The answer was extracted and compared with the expected one, and they differ; the subject is how. The first false
+    equation of the work is quoted where passes hardly ever hold one. Without an expected answer such an equation decides,
+    if no pass of the run holds one.
 Contradicted by
     Tasks whose passes differ from the expected answer as well.
 False alarms
@@ -17,7 +18,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Differs, Sign
 from blade.modes.compared import ANSWERS
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, RolloutEvidence
+from blade.modes.evidence import COMMON_IN_PASSES, Candidate, RolloutEvidence
 
 KINDS = {
     "answer:sign": "the sign",
@@ -53,12 +54,14 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
     if found is not None and not explained:
         kind = next((one for one in evidence.of("answer:") if one.kind in KINDS), None)
         shown = kind if kind is not None else evidence.sign("answer:passage")
+        line = _telling_line(evidence)
+        values = _values(shown) or ANSWERS[found.name]
         return Candidate(
             confidence=Confidence.PROVEN if found.name == "different" else Confidence.LIKELY,
             subject=KINDS[kind.kind] if kind is not None else "",
-            signs=(shown,) if shown is not None else (),
+            signs=tuple(one for one in (line, shown) if one is not None),
             differences=(found,),
-            contrast=_values(shown) or ANSWERS[found.name],
+            contrast=f"{values}; the first false line of its work has `{line.subject}`" if line is not None else values,
         )
     false = evidence.sign("work:false-equation")
     if false is not None and evidence.judged and not evidence.run.kind_passes.get(false.kind, 0):
@@ -70,6 +73,15 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
     if named is not None or evidence.sign("log:test-failed") is not None:
         return None
     return Candidate(confidence=Confidence.LIKELY, contrast="an answer was taken from the output and rejected")
+
+
+def _telling_line(evidence: RolloutEvidence) -> Sign | None:
+    """The first false equation of the work, where passes of the run hardly ever hold one."""
+    false = evidence.sign("work:false-equation")
+    if false is None:
+        return None
+    times, in_passes = (one.get(false.kind, 0) for one in (evidence.run.kind_rollouts, evidence.run.kind_passes))
+    return false if in_passes <= COMMON_IN_PASSES * times else None
 
 
 def _values(shown: Sign | None) -> str:

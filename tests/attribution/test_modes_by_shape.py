@@ -14,7 +14,7 @@ KINDS = (
     "status",
     "log:collection-error",
     "frame:test",
-    "frame:harness",
+    "grader:own-error",
     "log:not-finished",
     "log:usage-error",
     "log:test-failed",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from blade.ingest.roles.learn import learn_roles
 from blade.ingest.roles.results import results_in, shapes_of
+from blade.ingest.roles.shaped import as_items
 from blade.ingest.roles.stamps import seconds_of
 from blade.model.roles import Roles
 from builders import load_rows
@@ -72,6 +73,20 @@ def test_values_tell_what_fields_are() -> None:
         ("total", "f", "k"),
     ]
     assert roles.undecided == ()
+
+
+def test_phases_by_five_stamps_of_which_two_stand_next_to_each_other() -> None:
+    short = [{name: value for name, value in row.items() if name != "k"} for row in ROWS]
+    named = [("setup", "f", "g"), ("agent", "g", "h"), ("grading", "i", "j"), ("total", "f", "j")]
+    near = [row | {"i": f"{row['h'][:-2]}{row['b'] + 1}Z"} for row in short]
+    assert [(one.name, one.start, one.end) for one in learn_roles(near).phases] == named
+    # Where grading is missing in rows of which the agent took long, the order is that of the rows that have both.
+    partly = [
+        row | {"i": None, "h": row["j"], "j": row["j"]} if place % 5 == 0 else row for place, row in enumerate(near)
+    ]
+    assert [(one.name, one.start, one.end) for one in learn_roles(partly).phases] == named
+    far = learn_roles(short).phases
+    assert [(one.name, one.start, one.end) for one in far] == [("total", "f", "j")]
 
 
 def test_the_order_of_rows_tells_nothing() -> None:
@@ -187,3 +202,42 @@ def test_of_fields_that_group_the_rows_the_task_has_a_twin() -> None:
         told = {"t": f"shop.{n // 4}", "q": f"Buy {n // 4} of them", "u": f"http://h{n // 8}/"}
         rows.append({**told, "k": n % 4, "steps": steps, "how": "odd" if steps % 2 else "even", "ok": n % 3 > 0})
     assert by_path(learn_roles(rows))["t"] == "task"
+
+
+def test_the_question_of_a_choice_is_no_reply() -> None:
+    rows = [
+        {
+            "t": f"law_{n // 4}",
+            "q": f"Question {n // 4}: A) one B) two C) three D) four. Answer with a letter.",
+            "said": f"By rule {n} the answer is ({'ABCD'[(n // 4 + (n % 4 == 3)) % 4]})." if n % 7 else "",
+            "took": "ABCD"[(n // 4 + (n % 4 == 3)) % 4] if n % 7 else "",
+            "want": "ABCD"[n // 4 % 4],
+            "k": n % 4,
+            "ok": n % 4 < 3 and n % 7 > 0,
+        }
+        for n in range(40)
+    ]
+    found = by_path(learn_roles(rows))
+    assert found["q"] != "trajectory"
+    assert found["said"] == "trajectory"
+
+
+def test_results_beside_results_are_checks_too() -> None:
+    def sides(ok: bool) -> dict[str, list[str]]:
+        return {"success": ["a", "b"] if ok else ["a"], "failure": [] if ok else ["b"]}
+
+    rows = [graded(n, d={"new": sides((n // 4 + n % 4) % 3 != 0), "old": sides(n != 3)}) for n in range(20)]
+    found = by_path(learn_roles(rows))
+    assert (found["d.new"], found["d.old"]) == ("checks", "checks")
+
+
+def test_calls_that_are_written_as_code_are_a_trajectory() -> None:
+    def walk(n: int) -> list[Row]:
+        steps = [('goto("http://shop.example/")', "[1] link Home"), (f'click("{n}")', f"[{n}] Kettle 19.00")]
+        return [{"nr": place, "did": did, "saw": saw} for place, (did, saw) in enumerate(steps)]
+
+    rows = [graded(n, o=None, w=walk(n)) for n in range(20)]
+    roles = learn_roles(rows)
+    assert roles.talk is not None
+    assert (roles.talk.tool, roles.talk.result) == ("did", "saw")
+    assert as_items(walk(3), roles.talk)[1]["content"][0]["input"] == {"arguments": '"3"'}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from blade.attribution.differences_that_count import ACTIONS, ROW, Differences
 from blade.model.diagnosis import Doubt
@@ -171,12 +171,13 @@ def collect(
 ) -> Iterator[CollectedEvidence]:
     """The evidence of every rollout that did not pass, or of those `only`, in the order of the table."""
     run = rollouts.run
-    facts, tasks = run_facts(run, only_reads, others), _TaskFactsOf(rollouts, others)
+    facts = run_facts(run, only_reads, others)
     doubted, otherwise = _doubted(doubts), judged_otherwise(rollouts)
     differs, steps = _differs(counting), _first_steps(counting)
     expecting = frozenset(run.tasks.drop_nulls("expected")["task_id"].to_list())
     lost = np.flatnonzero(~rollouts.passed if only is None else ~rollouts.passed & only)
     mine = run.rollouts.select(_CELLS)[lost]
+    tasks = _TaskFactsOf(run, mine["task_id"], others)
     for row, signs, cells in zip(lost.tolist(), _signs_of(mine["signs"]), mine.drop("signs").iter_rows(), strict=True):
         task, repeat, fired, *plain = cells
         evidence = RolloutEvidence(
@@ -184,7 +185,7 @@ def collect(
             signs=signs,
             differs=tuple(differs.get(row, ())),
             fired=tuple(dict.fromkeys(hit["code"] for hit in fired or ())),
-            doubts=tuple(doubted.get(task, {}).get(repeat, doubted.get(task, {}).get(None, ()))),
+            doubts=tuple(of_task.get(repeat, of_task.get(None, ()))) if (of_task := doubted.get(task)) else (),
             expects_answer=task in expecting,
             judged_otherwise=bool(otherwise[row]),
             task=tasks.of(task, plain[-1]),
@@ -260,15 +261,16 @@ def _doubted(doubts: Sequence[Doubt]) -> dict[str, dict[int | None, list[TaskDou
 
 
 class _TaskFactsOf:
-    """The facts of each task, worked out when they are asked for."""
+    """The facts of some tasks, worked out when they are asked for."""
 
-    def __init__(self, rollouts: RolloutIndex, others: Sequence[OtherRun]) -> None:
-        rows = rollouts.run.rollouts.select("task_id", "outcome", "answer_fp")
+    def __init__(self, run: Run, tasks: pl.Series, others: Sequence[OtherRun]) -> None:
+        run = structs.replace(run, rollouts=run.rollouts.filter(pl.col("task_id").is_in(tasks.unique().to_list())))
+        rows = run.rollouts.select("task_id", "outcome", "answer_fp")
         wrong = pl.col("answer_fp").filter(pl.col("outcome") == "failed").drop_nulls().n_unique()
         counted = rows.group_by("task_id").agg(PASSED.sum(), judged=JUDGED.sum(), answers=wrong)
         self._counts = {task: tuple(numbers) for task, *numbers in counted.iter_rows()}
-        self._own, self._others, self._known = tallies(rollouts.run), others, dict[tuple[str, int | None], TaskFacts]()
-        self._checks = _checks_made(rollouts.run)
+        self._own, self._others, self._known = tallies(run), others, dict[tuple[str, int | None], TaskFacts]()
+        self._checks = _checks_made(run)
 
     def of(self, task: str, asked: int | None) -> TaskFacts:
         """The facts of a task, as seen from a rollout in which so many checks were made."""

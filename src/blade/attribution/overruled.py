@@ -40,6 +40,8 @@ def overruled(rules: Attributions, readings: Sequence[ReaderAttribution]) -> Att
     A pass stays a pass: a reader who finds something wrong with it adds that to `also`.
     """
     table = rules.rules_table
+    if not readings:
+        return structs.replace(rules, table=table, by_rules=None, readings=())
     last = {(one.task_id, one.repeat): one for one in readings}
     stages = {
         (task, repeat): (outcome, stage, valid)

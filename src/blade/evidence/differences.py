@@ -19,6 +19,7 @@ from blade.evidence.answers import compare_answer, is_opaque
 from blade.evidence.closings import final_text
 from blade.evidence.templates import mask, telling
 from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
+from blade.ingest.roles.breakdowns import MACHINERY, names_a_breakdown, what_was_raised
 from blade.model.expected import Due, DueCall, VerifierCheck, VerifierText
 from blade.model.finding import Difference, Differs
 from blade.model.rollout import JUDGED, WHOLE, Features, Outcome, Rollout, Step
@@ -60,6 +61,8 @@ _RAISED = re.compile(r"(?!AssertionError)[\w.]*(?:Error|Exception)\b")
 """An exception of the program itself, and not of what a test asserts."""
 UNDECIDED = "undecided"
 """Stands for what a judge says that came to no verdict."""
+GRADER, HARNESS = "grader", "harness"
+"""Who failed by the words of a field that names breakdowns."""
 A_JUDGE = "a judge"
 """Stands for what a judge says in sentences, which no two judgements share."""
 MOST_JUDGED_WORDS = 6
@@ -155,19 +158,11 @@ _CRASHED = re.compile(
 _HANDED_IN_BADLY = re.compile(r"(?:apply|parse|extract|compile|build|syntax)\w*_(?:failed|error)$")
 """Flags of something that could not be judged for what it was."""
 _KINDS_OF_FAILURE = ("failure_kind", "failure_reason", "error")
-_OF_VERIFIER = re.compile(r"judge|verif|grader|scor(?:er|ing)", re.IGNORECASE)
+_OF_VERIFIER = re.compile(
+    r"judge|verif(?:y|ier|ication)|grad(?:er|ing)|evaluat(?:or|ion)|scor(?:er|ing)", re.IGNORECASE
+)
 _TRACE = re.compile(r"\bTraceback \(most recent call|^\s*\w*(?:Error|Exception): ", re.MULTILINE)
 _ERROR_FIELD = re.compile(r"(?:^|[._])(?:\w*_)?(?:error|exception|failure)\w*(?:[._]|$)")
-MACHINERY = re.compile(
-    r"""connection(?:\s|_)?(?:error|refused|reset|aborted)|rate.?limit(?:ed|error|\ exceeded)?\b|too\ many\ requests
-    |\b(?:http|status|error|code)\W{0,8}(?:429|50[0-4])\b|service.unavailable|internal.server.error|bad.gateway
-    |gateway.time|api.?(?:connection|timeout|status)error|provider.(?:error|returned|unavailable|timed)
-    |\b(?:sandbox|container|docker|worker|server|environment)\b[^.\n]{0,40}\b(?:failed|died|crash\w*|killed|exited|gone|timed|lost|not\ start)
-    |out.of.memory|\boom\b|no.space.left|\beconn|broken.pipe|\bssl.?error|\bdns\b|unreachable|quota.exceeded|overloaded
-    |authentication.?(?:error|failed)|invalid.api.key""",
-    re.VERBOSE | re.IGNORECASE,
-)
-"""Words of machinery that failed: of endpoints, networks, containers and quotas."""
 
 _COMPARED = {match: Difference(kind=Differs.ANSWER, name=match.value) for match in AnswerMatch}
 _ABSENT = Difference(kind=Differs.ANSWER, name=ABSENT)
@@ -182,7 +177,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     tells = any(map(_may_tell, due.said)) if due.said else False
     limits = limits_of(rollout, due) if tells or rollout.stop != WHOLE else []
     found = [*limits, *_output(rollout, due)] if tells or not _is_answered(rollout.features) else [*limits]
-    machinery = list(_machinery(due)) if tells else []
+    machinery = list(_machinery(due, rollout.answered_at_once)) if tells else []
     found += [*machinery, *_records(due)] if machinery or due.empty_records or due.undecided else []
     if due.said:
         found += _words(due, failed)
@@ -204,7 +199,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
 
 def _may_tell(said: VerifierText) -> bool:
     """Whether words may name a limit, a refusal or machinery that failed: long ones tell of the work that was handed in."""
-    if len(said.text) <= LONGEST_TOLD or len(said.text.strip()) <= LONGEST_TOLD:
+    if said.recorded or len(said.text) <= LONGEST_TOLD or len(said.text.strip()) <= LONGEST_TOLD:
         return True
     return said.field == MASK or said.field in REACHED or _is_of_verifier(said.field)
 
@@ -287,14 +282,14 @@ def _cut_short(said: VerifierText, rollout: Rollout) -> str | None:
     return "steps" if features is not None and (features.calls or features.agent_messages > 1) else "tokens"
 
 
-def _machinery(due: Due) -> Iterator[Difference]:
+def _machinery(due: Due, answered: bool) -> Iterator[Difference]:
     for said in due.said:
         if _limit_of(said) is not None:
             continue
         of_verifier = (_is_of_verifier(said.field) and not _PATCH.search(said.text)) or (
             said.field in REACHED and not any(_HANDED_IN_BADLY.search(one.field) for one in due.said)
         )
-        if of_verifier or _says_it_crashed(said, due):
+        if of_verifier or _says_it_crashed(said, due) or (answered and is_breakdown(said) == HARNESS):
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
         elif _is_machinery(said):
             yield Difference(kind=Differs.ERROR, name=said.field, detail=_template(said.text))
@@ -312,9 +307,19 @@ def _masked(due: Due) -> list[Difference]:
 
 def _says_it_crashed(said: VerifierText, due: Due) -> bool:
     """Whether the verifier's account says that the verifier raised: by name, or where no code was handed in that could."""
+    if is_breakdown(said) == GRADER:
+        return True
     if "." not in said.field or len(said.text) > LONGEST_TOLD:
         return False
     return _CRASHED.search(said.text) is not None or (due.calls is not None and _TRACE.search(said.text) is not None)
+
+
+def is_breakdown(said: VerifierText) -> str | None:
+    """Who failed by the words of a field that names breakdowns: `grader`, `harness`, or None where they tell of neither."""
+    if not said.recorded or not names_a_breakdown(said.text):
+        return None
+    told = what_was_raised(said.text)
+    return GRADER if _OF_VERIFIER.search(told) else HARNESS if MACHINERY.search(told) else None
 
 
 def _is_machinery(said: VerifierText) -> bool:
@@ -323,7 +328,7 @@ def _is_machinery(said: VerifierText) -> bool:
         return True
     if len(said.text) > LONGEST_TOLD:
         return False
-    if _ERROR_FIELD.search(said.field) and MACHINERY.search(said.text):
+    if is_breakdown(said) == HARNESS or (_ERROR_FIELD.search(said.field) and MACHINERY.search(said.text)):
         return True
     recorded = said.field.rpartition(".")[2] in HARNESS_ERRORS and said.text.strip().lower() not in ("other", "unknown")
     return recorded and said.text not in _SET and not _MODEL_SIDE.search(said.text)

@@ -124,7 +124,7 @@ def _group(mode: str, subject: str, rows: pl.DataFrame, rollouts: RolloutIndex) 
     alone = rows.filter((pl.col("modes") == 0) & settled)["row"].to_numpy().astype(np.int64)
     counted = {one: int((rows["confidence"] == one).sum()) for one in Confidence}
     order = list(Confidence)
-    sure = sorted(order.index(Confidence(one)) for one in rows["confidence"].drop_nulls())
+    sure = [place for place, one in enumerate(order) for _ in range(counted[one])]
     return FailureGroup(
         mode=mode,
         subject=subject,

@@ -82,6 +82,7 @@ class _Plan(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
     accounts: tuple[str, ...]
     records: tuple[str, ...]
+    breakdowns: tuple[str, ...]
     checks: bool
 
 
@@ -95,10 +96,15 @@ def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
     learned = {top for shape in table.roles.results for top in checks.tops(shape)}
     labels = table.roles.paths("annotation")
     accounts = (path for path in table.roles.accounts if path.partition(".")[0] in names)
+    breakdowns = tuple(path for path in table.roles.breakdowns if _top(path) in names and "[" not in path)
     words = (
         name
         for name in names
-        if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name) and not _is_label(name, labels)
+        if name not in _NOT_WORDS
+        and name not in breakdowns
+        and name not in fields.ACCOUNTS
+        and _speaks(name)
+        and not _is_label(name, labels)
     )
     plan = _Plan(
         actions=paths["expected_actions"],
@@ -110,6 +116,7 @@ def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
         words=tuple(sorted(words)),
         accounts=tuple(name for name in fields.ACCOUNTS if name in names),
         records=tuple(dict.fromkeys((*(name for name in fields.RECORDS if name in names), *accounts))),
+        breakdowns=breakdowns,
         checks=checks.may_hold(names) or not learned.isdisjoint(names),
     )
     return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
@@ -145,7 +152,7 @@ def read_due(row: Row, checked: tuple[VerifierCheck, ...] | None = None) -> Due:
     plan = _plan(tuple(row))
     if plan is None:
         return NOTHING_DUE
-    speaks = plan.words or plan.accounts
+    speaks = plan.words or plan.accounts or plan.breakdowns
     return Due(
         calls=_calls(row, plan.actions) if plan.actions else None,
         user_calls=_user_calls(row, plan.actions),
@@ -287,7 +294,7 @@ def _read_values_of(names: tuple[str, ...], table: fields.RunFields) -> frozense
     if plan is not None:
         # Whether a field inside another is there, only the other's value tells.
         read |= {_top(path) for path in plan.extracted if "." in path}
-        read |= {*plan.words, *plan.accounts, *map(_top, plan.records)}
+        read |= {*plan.words, *plan.accounts, *map(_top, (*plan.records, *plan.breakdowns))}
     checked = check_names(names)
     return frozenset(name for name in names if name in read or name in checked)
 
@@ -306,7 +313,7 @@ def _apart(names: tuple[str, ...], table: fields.RunFields) -> _Apart | None:
     if plan is None or not plan.words or not set(names).isdisjoint(_EVALUATIONS):
         return None
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script, *plan.extracted, *plan.records)
-    told = {*map(_top, paths), *plan.accounts}
+    told = {*map(_top, (*paths, *plan.breakdowns)), *plan.accounts}
     if not told.isdisjoint(plan.words):
         return None
     return _Apart(plan.words, tuple(name for name in names if name in told))
@@ -350,7 +357,7 @@ def _due_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str,
         return ()
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script)
     read = {_top(path) for path in (*paths, *plan.extracted)} | {*plan.words, *plan.accounts}
-    read |= {_top(path) for path in plan.records}
+    read |= {_top(path) for path in (*plan.records, *plan.breakdowns)}
     checked = check_names(names)
     return tuple(name for name in names if name in read or name in checked)
 
@@ -523,16 +530,26 @@ def _texts(value: object, depth: int) -> Iterator[str]:
 
 def _all_said(row: Row, plan: _Plan) -> Iterator[VerifierText]:
     """The verifier's words by the name of their field, lists last; values that say that nothing is wrong are left out."""
+    yield from _breakdowns(row, plan.breakdowns)
     # One sentence on the whole must not be lost behind the messages of many tests.
     for name in sorted(plan.words, key=lambda name: memoryview(row[name])[:1].tobytes() == b"["):
         if len(memoryview(row[name])) <= LARGEST_ACCOUNT:
             yield from _words(name, decode_any(row[name]), 0)
     for name in plan.accounts:
         if len(memoryview(row[name])) <= LARGEST_ACCOUNT:
-            yield from _account(name, decode_any(row[name]), 0)
+            told = _account(name, decode_any(row[name]), 0)
+            yield from (one for one in told if one.field not in plan.breakdowns)
     for name in _EVALUATIONS:
         if name in row and len(memoryview(row[name])) <= LARGEST_ACCOUNT:
             yield from islice(_replies(name, decode_any(row[name])), 1)
+
+
+def _breakdowns(row: Row, paths: tuple[str, ...]) -> Iterator[VerifierText]:
+    """What the fields say that name what broke."""
+    for path in paths:
+        value = first_value(row, (path,))
+        if isinstance(value, str) and value.strip() not in ("", fields.of_run().roles.breakdowns[path]):
+            yield VerifierText(field=path, text=value[-LONGEST_SAID:], recorded=True)
 
 
 def _replies(field: str, evaluations: object) -> Iterator[VerifierText]:

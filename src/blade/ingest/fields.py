@@ -462,7 +462,10 @@ class RunFields:
     def __init__(self, roles: Roles) -> None:
         self.roles = roles
         self.paths: dict[str, tuple[str, ...]] = {field.name: field.paths for field in TABLE}
-        for field in roles.fields:
+        # Each that is told by content goes before those that are there, so that the first of them comes first.
+        told = sorted(roles.fields, key=lambda field: field.decided_by != "content")
+        contents = sum(field.decided_by == "content" for field in told)
+        for field in (*reversed(told[:contents]), *told[contents:]):
             name = _FIELD_OF.get((field.role, field.part)) if field.role is not None else None
             if name is None or "[" in field.path:
                 continue
@@ -470,14 +473,21 @@ class RunFields:
                 self.paths[name] = (field.path, *(path for path in self.paths[name] if path != field.path))
             elif field.path not in self.paths[name]:
                 self.paths[name] = (*self.paths[name], field.path)
+        self.nothing = frozenset(filter(None, roles.breakdowns.values()))
+        """What fields that name a breakdown hold where there is none."""
         results = {field.path for field in roles.fields if field.role in _OF_RESULTS and field.decided_by == "content"}
         results |= {shape.path for shape in roles.results}
-        self.paths["key"] = tuple(path for path in self.paths["key"] if path not in results)
+        self.paths["key"] = tuple(
+            path for path in self.paths["key"] if not any(f"{one}.".startswith(f"{path}.") for one in results)
+        )
         lists = self._lists("trajectory")
         self.messages = lists[0] if lists and "messages" not in lists else "messages"
         """The chat in which prompt and trajectory stand together."""
         self.prompts = tuple(dict.fromkeys((*BY_NAME["prompt"].paths[1:], *self._lists("prompt"))))
-        self.trajectories = tuple(dict.fromkeys((*BY_NAME["trajectory"].paths[1:], *self._lists("trajectory"))))
+        named = dict.fromkeys((*BY_NAME["trajectory"].paths[1:], *self._lists("trajectory")))
+        # A field called `output` may hold what the tests printed.
+        logs = {*self._of("grader-log"), *self._of("agent-log")}
+        self.trajectories = tuple(path for path in named if path not in logs)
         self.evidence = frozenset(
             (
                 *EVIDENCE_OF_A_ROLLOUT,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from blade.ingest.decode import encode
+from blade.ingest.decode import Unusable, decode_any, decode_whole, encode
 from blade.ingest.folder_files import LONGEST_TEXT, FolderListing, listing, read_json, read_text
 from blade.ingest.formats import FileHead, Format, RunFacts
-from blade.ingest.jsonl import Record
+from blade.ingest.jsonl import Record, held_records
 
 FIRST_CHILDREN = 50
 """Folders that are looked into to tell what a folder is: a run of thousands of trials shows it in the first."""
@@ -46,7 +46,10 @@ class TrialRow(Struct, kw_only=True):
 
 
 class RunFolder(Protocol):
-    """A run whose trials are folders or files of one folder; made once for the trials that are read together."""
+    """A run whose trials are folders or files of one folder; made once for the trials that are read together.
+
+    One that takes them out of a single file may have `broken`: the parts of the file that could not be read, and why.
+    """
 
     def __init__(self, path: Path) -> None: ...
 
@@ -62,9 +65,29 @@ def records_of(run_folder: Callable[[Path], RunFolder]) -> Callable[[Path, Seque
 
     def records(path: Path, members: Sequence[str]) -> Iterator[Record]:
         run = run_folder(path)
-        return (_record(run.row(member), member) for member in members)
+        broken = _broken(run)
+        return (
+            Record(b"", None, None, member, broken[member]) if member in broken else _record(run.row(member), member)
+            for member in members
+        )
 
     return records
+
+
+def _broken(run: RunFolder) -> Mapping[str, str]:
+    found: Mapping[str, str] = getattr(run, "broken", {})
+    return found
+
+
+def read_events(path: Path, broken: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """The objects of a file of lines; those that cannot be read go to `broken`, by their line."""
+    for record in held_records(path):
+        try:
+            row, _ = decode_whole(record.data)
+        except Unusable as unusable:
+            broken |= {f"line {record.line}": record.broken or str(unusable)} if record.data or record.broken else {}
+            continue
+        yield {name: decode_any(raw) for name, raw in row.items()}
 
 
 def _record(row: TrialRow, member: str) -> Record:
@@ -93,7 +116,8 @@ def folder_format(
     member_records = records_of(run_folder)
 
     def members(path: Path) -> Sequence[str]:
-        return run_folder(path).members()
+        run = run_folder(path)
+        return [*run.members(), *_broken(run)]
 
     def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
         return ((record,) for record in member_records(path, members(path)))

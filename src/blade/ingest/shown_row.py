@@ -114,7 +114,8 @@ def _without_trajectory(rollout: Rollout) -> dict[str, Any]:
     for name, value in rollout.row.items():
         if name in _SHOWN:
             continue
-        if name not in held:
+        of_no_steps = rollout.steps is None and isinstance(value, str) and name in BY_NAME["trajectory"].paths
+        if name not in held or of_no_steps:
             row[name] = value
         elif isinstance(value, dict):
             # An object in place of an output says more than what the steps were made of.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from blade.ingest import cells
 from blade.ingest.batch import Batch, Response, UsualResponse
 from blade.ingest.cells import Column, any_there, each
+from blade.ingest.fields import of_run
 from blade.model.rollout import PASS_TOLERANCE, WHOLE, Outcome
 
 LONGEST_CLASS = 80
@@ -64,6 +65,8 @@ def error_text(value: object) -> str | None:
     if isinstance(value, dict):
         value = next((value[name] for name in _ERROR_NAMES if value.get(name)), "error") if value else None
     if value is None or value == [] or (isinstance(value, str | int | float) and value in _NO_ERROR):
+        return None
+    if isinstance(value, str) and value.strip() in of_run().nothing:
         return None
     return cells.as_text(value).strip() or None
 

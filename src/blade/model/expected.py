@@ -52,6 +52,8 @@ class VerifierText(msgspec.Struct, frozen=True, kw_only=True):
     """Dotted path in the row."""
     text: str
     """As the row has it; a value that is no text is written as JSON."""
+    recorded: bool = False
+    """By what it holds in the rows of the run, the field names what broke, whatever it is called."""
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,6 +58,8 @@ class FieldRole(Struct, frozen=True, kw_only=True):
     why: str
     decided_by: DecidedBy = "content"
     """`format`: a documented format defines the name; `name`: content left a tie that the name broke."""
+    usual: str = ""
+    """Of an `error`: the value that notes nothing, which most rows have."""
     example: str = ""
     rows: int = 0
     of: int = 0
@@ -148,6 +150,11 @@ class Roles(Struct, frozen=True, kw_only=True, dict=True):
             if field.role is not None:
                 found[field.role] = (*found.get(field.role, ()), field.path)
         return found
+
+    @cached_property
+    def breakdowns(self) -> Mapping[str, str]:
+        """The fields that by what they hold name what broke, each with the value that notes nothing."""
+        return {one.path: one.usual for one in self.fields if one.role == "error" and one.decided_by == "content"}
 
     @cached_property
     def endings(self) -> tuple[str, ...]:

@@ -100,6 +100,10 @@ NO_TASK_FACTS = TaskFacts()
 NO_RUN_FACTS = RunCounts()
 
 
+_OF_FEW_NAMES = (Differs.ANSWER, Differs.NO_ANSWER)
+"""Kinds of differences whose names are known beforehand: which of them are there is part of a shape."""
+
+
 @lru_cache(maxsize=256)
 def _asked(kinds: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
     """The kinds of signs that are asked for by name, and the beginnings that stand for all kinds that have them."""
@@ -154,6 +158,14 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
             found[one.kind] = (*found.get(one.kind, ()), one)
         return found
 
+    @property
+    def _checks_held(self) -> Hashable:
+        """Whether checks were made, and whether none, one, some or all of them failed: suites differ in their numbers."""
+        asked, met = self.checks_asked, self.checks_met or 0
+        if asked is None:
+            return bool(met)
+        return asked > 0, asked > 1, met > 0, min(max(asked - met, 0), 2)
+
     @made_once
     def opened(self) -> list[tuple[str, ...]]:
         """The kinds of signs and differences that were asked for and are there, in the order of asking."""
@@ -166,16 +178,19 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
             self.outcome,
             self.stop,
             self.error_class,
-            self.silent,
+            self.steps is None,
+            self.calls and 1,
+            bool(self.agent_chars),
             bool(self.answer),
-            self.checks_met,
-            self.checks_asked,
+            self._checks_held,
             self.fired,
             self.expects_answer,
             self.judged_otherwise,
             self.task.solved,
+            self.task.checks_of_others is None,
             self._kinds,
             frozenset(self._differing),
+            frozenset([one.name for kind in _OF_FEW_NAMES for one in self._differing.get(kind, ())]),
         )
 
     def of(self, *kinds: str) -> Iterator[Sign]:
@@ -195,10 +210,11 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     def difference(self, kind: Differs, *names: str) -> Difference | None:
         """The first difference of a kind, with one of some names where these are given."""
-        for one in self.all_of(kind):
-            if not names or one.name in names:
-                return one
-        return None
+        every = self._differing.get(kind, ())
+        found = next((one for one in every if one.name in names), None) if names else every[0] if every else None
+        if found is not None or (every and kind not in _OF_FEW_NAMES):
+            self.opened.append((kind,))
+        return found
 
     def all_of(self, kind: Differs) -> tuple[Difference, ...]:
         mine = self._differing.get(kind)

@@ -168,3 +168,31 @@ def test_what_is_no_error_of_the_model(words: str) -> None:
 def test_an_install_that_its_harness_reports_as_failed() -> None:
     terminal = "SetupError: Command failed (exit 1): curl -s https://get.it | sh && pkg install agent\n"
     assert "agent:install-failed" in seen(attempt(terminal=terminal, trajectory=False))
+
+
+def test_an_environment_that_was_lost_is_recorded_in_the_words_of_the_last_results() -> None:
+    words = "the execution environment was shut down by the host"
+    dead = (*ran("ls src", words, "a"), *ran("pwd", words, "b"), said("I stop."))
+    assert seen(attempt(*dead, notes={"trouble": {"why": words}}))["environment:lost"] == [words]
+    assert "environment:lost" not in seen(attempt(*dead))
+    same = (*ran("make", words, "a"), *ran("make", words, "b"), said("I stop."))
+    assert "environment:lost" not in seen(attempt(*same, trouble=words))
+    went_on = (*dead[:4], *ran("ls", "a.txt", "c"), said("Done."))
+    assert "environment:lost" not in seen(attempt(*went_on, trouble=words))
+
+
+def test_what_a_builder_reports_stands_anywhere_in_the_row() -> None:
+    words = 'E: Failed to fetch http://deb.test/tmux.deb\nERROR: service "client" failed to build'
+    assert "environment:failed" in seen(attempt(run={"part": {"trouble": words}}))
+    assert "environment:failed" not in seen(attempt(said("Done."), run={"part": {"trouble": words}}))
+
+
+@pytest.mark.parametrize(
+    ("took", "ended", "cut"),
+    [(901.2, False, True), (901.2, True, False), (890.0, False, False), (960.0, False, False)],
+)
+def test_an_agent_that_runs_as_long_as_the_row_allows(took: float, ended: bool, cut: bool) -> None:
+    last = (said("Done."),) if ended else ()
+    found = seen(attempt(*ran("make world", "ok" if ended else None), *last, took=took, task={"limit": 900, "n": 897}))
+    told = ["task.limit is 900, and the agent ran for 901 s"]
+    assert found.get("agent:at-time-limit") == (told if cut else None)

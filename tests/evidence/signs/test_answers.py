@@ -103,7 +103,7 @@ def test_of_two_long_answers_the_part_is_shown_in_which_they_differ(tmp_path: Pa
 @pytest.mark.parametrize(
     ("fields", "kinds"),
     [
-        ({"output": "The answer is 12.", "extracted_answer": ""}, ["answer:format"]),
+        ({"output": "The answer is 12.", "extracted_answer": ""}, ["answer:format", "answer:plainly-stated"]),
         ({"output": "I do not know.", "extracted_answer": None}, ["answer:empty"]),
         ({"output": [said("")]}, ["answer:empty"]),
         ({"output": [call("submit", '{"answer": 3}'), result("ok")]}, []),

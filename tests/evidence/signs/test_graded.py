@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from attempts import attempt, ran, result, said, seen
@@ -137,6 +138,53 @@ def test_whose_code_raised(at: str, kind: str) -> None:
 
 def test_a_failed_assertion_is_no_broken_test() -> None:
     assert "frame:test" not in seen(attempt(DONE, grader=pytest_log("assert 3 == 4", "AssertionError: no")))
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        ("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", "JSONDecodeError"),
+        ("SyntaxError: Unexpected token 'r', \"region,tot\"... is not valid JSON", "SyntaxError"),
+        ("com.fasterxml.jackson.core.JsonParseException: Unrecognized token 'region'", "JsonParseException"),
+    ],
+)
+def test_output_that_the_tests_cannot_parse(error: str, raised: str) -> None:
+    log = pytest_log("load()", error, raised=raised)
+    assert seen(attempt(DONE, grader=log, prompt="Write JSON to /app/out."))["test:unreadable"] == ["json"]
+    assert "test:unreadable" not in seen(attempt(DONE, grader=log, prompt="Write the table to /app/out."))
+    mine = pytest_log("load()", error, raised=raised, at="/app/solve.py:4")
+    assert "test:unreadable" not in seen(attempt(DONE, grader=mine, prompt="Write JSON to /app/out."))
+
+
+def test_an_error_of_the_grader_in_every_test() -> None:
+    error = "NameError: name 'expected_rows' is not defined"
+    log = pytest_log("load()", error, raised="NameError")
+    assert seen(attempt(DONE, grader=log))["grader:own-error"] == [error]
+    told = attempt(DONE, grader=log, prompt="Write a function expected_rows.")
+    assert "grader:own-error" not in seen(told)
+    other = log.replace("collected 1 items", "collected 2 items").replace("1 failed", "1 failed, 1 passed")
+    held = other.replace("=== short", "=== PASSES ===\nPASSED ../tests/test_outputs.py::test_b\n=== short")
+    assert "grader:own-error" not in seen(attempt(DONE, grader=held))
+    mine = pytest_log("load()", error, raised="NameError", at="/app/solve.py:4")
+    assert "grader:own-error" not in seen(attempt(DONE, grader=mine))
+    around = pytest_log("load()", "KeyError: 'suite'", raised="KeyError", at="/grader/run.py:4")
+    assert seen(attempt(DONE, grader=around))["grader:own-error"] == ["KeyError: 'suite'"]
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        ("ModuleNotFoundError: No module named 'hypothesis'", "hypothesis"),
+        ("error: package `hypothesis` is not installed in this environment", "hypothesis"),
+        ("Error in library(jsonlite) : there is no package called \u2018jsonlite\u2019", "jsonlite"),
+        ("Can't locate JSON/XS.pm in @INC (you may need to install it)", "JSON/XS"),
+    ],
+)
+def test_a_package_that_nobody_names(error: str, name: str) -> None:
+    log = pytest_log("load()", error, raised="Error")
+    assert seen(attempt(DONE, grader=log))["missing:library"] == [name]
+    brought = attempt(*ran(f"install {name}", "ok"), DONE, grader=log)
+    assert "missing:library" not in seen(brought)
 
 
 @pytest.mark.parametrize(
@@ -303,6 +351,8 @@ def test_what_the_tests_own_script_prints_is_no_requirement() -> None:
         ("curl: (6) Could not resolve host: api.example.org", "api.example.org"),
         ("502 Server Error: Bad Gateway for url: http://server:8000/books", "server:8000"),
         ("Error: getaddrinfo ENOTFOUND db.internal", "db.internal"),
+        ("wget: can't connect to remote host (10.0.0.5): Connection timed out", "10.0.0.5"),
+        ("wget: bad address 'db.internal'", "db.internal"),
         ("dial tcp 10.0.0.5:5432: connect: connection refused", "10.0.0.5:5432"),
         ("curl: (7) Failed to connect to node1 port 9000: Connection refused", "node1:9000"),
     ],
@@ -318,6 +368,10 @@ def test_the_answer_of_a_proxy_is_about_the_host_that_was_asked() -> None:
     asked = *ran("curl -i http://sheets:8000/docs", "HTTP/1.1 502 Bad Gateway"), DONE
     assert seen(attempt(*asked, prompt="Use http://sheets:8000 for it."))["service:unreachable"] == ["sheets:8000"]
     assert "service:unreachable" not in seen(attempt(*asked))
+    curl = *ran("curl -fsS http://sheets:8000/docs", "curl: (22) The requested URL returned error: 502"), DONE
+    assert seen(attempt(*curl, prompt="Use http://sheets:8000 for it."))["service:unreachable"] == ["sheets:8000"]
+    gone = *ran("curl -fsS http://sheets:8000/docs", "curl: (22) The requested URL returned error: 404"), DONE
+    assert "service:unreachable" not in seen(attempt(*gone, prompt="Use http://sheets:8000 for it."))
 
 
 def test_patches() -> None:
@@ -393,3 +447,69 @@ def test_loops() -> None:
     waiting = [item for n in range(7) for item in ran(f"sleep {n}", "", f"c{n}")]
     assert "loop" not in seen(attempt(*waiting, DONE))
     assert "loop" not in seen(attempt(*again, DONE, passed=True))
+
+
+RUST = """   Compiling ring v0.1.0 (/w/ring)
+error[E0502]: cannot borrow `*self` as mutable because it is also borrowed as immutable
+  --> {file}:41:9
+   |
+error: could not compile `ring` (lib) due to 1 previous error
+"""
+BABEL = """FAIL test/cart.test.js
+  ● Test suite failed to run
+
+    SyntaxError: /w/{file}: Unexpected token (31:4)
+
+      at instantiate (node_modules/@babel/parser/lib/index.js:63:32)
+
+Test Suites: 1 failed, 1 total
+Tests:       0 total
+"""
+GO_BUILD = (
+    "# example.com/wal\n./{file}:88:17: declared and not used: kept\nFAIL\texample.com/wal [build failed]\nFAIL\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "mine", "tests"),
+    [
+        (RUST, "src/lib.rs", "tests/it.rs"),
+        (BABEL, "src/cart.js", "test/cart.test.js"),
+        (GO_BUILD, "wal.go", "wal_test.go"),
+    ],
+    ids=["cargo", "jest", "go"],
+)
+def test_code_that_does_not_build_keeps_its_tests_from_running(log: str, mine: str, tests: str) -> None:
+    assert seen(attempt(DONE, grader=log.format(file=mine)))["log:not-built"][0].startswith(mine.rpartition("/")[2])
+    assert "log:not-built" not in seen(attempt(DONE, grader=log.format(file=tests)))
+
+
+def test_a_fixture_that_the_tests_lack_is_the_graders() -> None:
+    log = (
+        HEAD.format(count=1, marks="E").replace("FAILURES", "ERRORS")
+        + "_______ ERROR at setup of test_ttl _______\nfile /w/tests/test_ttl.py, line 22\n  def test_ttl(freezer):\n"
+        + "E       fixture 'freezer' not found\n\n/w/tests/test_ttl.py:22\n=========== short test summary info ============\n"
+        + "ERROR tests/test_ttl.py::test_ttl - fixture 'freezer' not found\n=========== 1 error in 0.10s ============\n"
+    )
+    found = seen(attempt(DONE, grader=log))
+    assert found["missing:of-the-grader"] == ["freezer"]
+    assert "missing:not-in-prompt" not in found
+
+
+def test_a_recorded_error_says_that_a_patch_does_not_apply() -> None:
+    words = "error: patch failed: a.py:10\nerror: a.py: patch does not apply"
+    recorded = msgspec.structs.replace(attempt(DONE, error=words), error=words)
+    assert "patch:not-applied" in seen(recorded)
+
+
+@pytest.mark.parametrize(
+    ("page", "host"),
+    [
+        ("This site can\u2019t be reached. shop.example refused to connect. ERR_CONNECTION_REFUSED", "shop.example"),
+        ("page.goto: net::ERR_NAME_NOT_RESOLVED at http://wiki.example/", "wiki.example"),
+        ("Verify you are human by completing the action below.", "cal.example"),
+    ],
+)
+def test_a_site_that_a_browser_does_not_get(page: str, host: str) -> None:
+    visit = (call("goto", f'{{"url": "http://{host}/"}}', "c1"), result(page, "c1"))
+    assert seen(attempt(*visit, DONE, prompt=f"Look at http://{host}/"))["service:unreachable"] == [host]

@@ -133,6 +133,8 @@ def test_both_sides_of_a_difference_of_mocha() -> None:
         (samples.SUREFIRE, "test-failed", "SumTest.java", 17, "test"),
         (samples.RSPEC, "test-failed", "./spec/sum_spec.rb", 9, "test"),
         (samples.SYNTAX, "exception", "/app/tool.py", 7, "solution"),
+        (samples.SYNTAX.strip(), "exception", "/app/tool.py", 7, "solution"),
+        ('File "/grader/run.py", line 7\n    x = a[1]\nKeyError: 1', "exception", "/grader/run.py", 7, "harness"),
         (samples.NODE, "exception", "/app/server.js", 3, "solution"),
         (samples.JAVA, "exception", "Main.java", 12, "solution"),
         (samples.RUST_PANIC, "exception", "src/main.rs", 4, "solution"),

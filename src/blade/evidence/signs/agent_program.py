@@ -2,16 +2,19 @@
 
 `agent:no-output` stands for a rollout without a word of the agent, and with the subject `no trajectory` for one that has
 none on record; only the other rollouts of the run tell what that means. The others quote what was printed instead.
+`agent:at-time-limit` says which number of the row the agent's part reached before its last call had a result.
 `agent:context-full` quotes a last message which says that the conversation is longer than the model takes.
-`environment:failed` quotes what a builder or a scheduler of containers reports of a rollout in which nobody acted.
+`environment:failed` quotes what a builder or a scheduler of containers reports of a rollout in which nobody acted, and
+`environment:lost` what the row records in the words that the last commands all got for an answer.
 `hollow:no-model-call` is a pass in which no call of the model succeeded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, takewhile
+from typing import Any
 
 from blade.evidence.differences import limit_word
 from blade.evidence.presence import may_hold
@@ -109,7 +112,8 @@ def _may_tell(view: RolloutView) -> bool:
         return True
     if _given_up(view) is not None:
         return True
-    return not view.passed and (bool(view.account.statuses or view.rollout.error) or view.steps[-1].kind == "call")
+    told = bool(view.account.statuses or view.rollout.error) or view.features.results > 1
+    return not view.passed and (told or view.steps[-1].kind == "call")
 
 
 def _may_be_error(view: RolloutView) -> Step | None:
@@ -139,6 +143,8 @@ def _of_program(view: RolloutView) -> Iterator[Sign]:
     if (full := _context_full.search((view.rollout.error or "")[-TAIL:])) is not None:
         yield sign("agent:context-full", "", line_with((view.rollout.error or "")[-TAIL:], full), "error")
     yield from _cut(view)
+    yield from _at_limit(view)
+    yield from _lost(view)
     if not view.features.calls and not view.features.agent_messages:
         yield from _environment(view)
         yield from _endpoint(view)
@@ -195,17 +201,61 @@ def _endpoint(view: RolloutView) -> Iterator[Sign]:
 
 
 _OF_THE_REQUEST = ("responses_create_params", "response", "input", "messages", "prompt")
+DEEPEST = 4
 
 
 def _texts_of_row(view: RolloutView) -> Iterator[tuple[str, str]]:
-    """Short texts of a row in which nobody acted, with their paths: few rows have the field that says why, so it has no role."""
+    """The short texts of a row beside its request and logs, with their paths: few rows have the field that says what
+    broke, so it has no role.
+    """
+    logs = {log.field for log in view.account.logs}
     row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
-    inner = [
-        (f"{name}.{key}", item) for name, value in row.items() if isinstance(value, dict) for key, item in value.items()
-    ]
-    for path, value in [*row.items(), *inner]:
-        if isinstance(value, str) and 0 < len(value) <= TAIL:
+    for path, value in _leaves("", row, 0):
+        if isinstance(value, str) and path not in logs and 0 < len(value) <= TAIL and value not in view.prompt:
             yield path, value
+
+
+def _leaves(path: str, value: Mapping[str, object], depth: int) -> Iterator[tuple[str, Any]]:
+    """What stands in objects, outside of lists, with its path; a path could not name what stands under a name with a dot."""
+    for name, item in value.items():
+        if isinstance(item, dict) and depth < DEEPEST and "." not in name:
+            yield from _leaves(f"{path}{name}.", item, depth + 1)
+        elif "." not in name:
+            yield f"{path}{name}", item
+
+
+SHORTEST_LIMIT = 30
+OVER, LATE = 0.02, 5
+"""Of a limit, and seconds, by which an agent may run over it before it is stopped."""
+
+
+def _at_limit(view: RolloutView) -> Iterator[Sign]:
+    """The agent's part took as long as a round number of the row says, and its last call has no result."""
+    took = next((phase.seconds for phase in view.account.phases if phase.name == "agent"), 0.0)
+    if took < SHORTEST_LIMIT or not view.steps or view.steps[-1].kind != "call":
+        return
+    row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
+    for path, number in _leaves("", row, 0):
+        if type(number) not in (int, float) or not SHORTEST_LIMIT <= number <= took or number % 10:
+            continue
+        if took - number <= max(OVER * number, LATE):
+            yield sign("agent:at-time-limit", f"{path} is {number:g}, and the agent ran for {took:.0f} s")
+            return
+
+
+def _lost(view: RolloutView) -> Iterator[Sign]:
+    """The last commands, unlike each other, got one and the same answer, and the row records these very words."""
+    results = [step for step in view.steps if step.kind == "result"]
+    words = results[-1].text.strip() if len(results) > 1 else ""
+    if not words or len(words) > SHORT or results[-2].text.strip() != words:
+        return
+    same = list(takewhile(lambda step: step.text.strip() == words, reversed(results)))
+    answered = {step.answers for step in same}
+    if len({call.arguments for call in view.calls if call.index in answered}) < 2:
+        return
+    found = next((one for one in _texts_of_row(view) if words in one[1] and len(one[1]) <= 2 * len(words)), None)
+    if found is not None:
+        yield sign("environment:lost", words, found[1].strip(), found[0])
 
 
 def _start(view: RolloutView) -> Iterator[Sign]:

@@ -2,9 +2,9 @@
 
 Signs are facts about one rollout. The kinds, by the file that makes them:
 
-- `account`: `status`
+- `account`: `status`, `broke:grader`, `broke:harness`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
-  `agent:cut-by-` and the limit, `agent:context-full`, `environment:failed`, `hollow:no-model-call`
+  `agent:cut-by-` and the limit, `agent:at-time-limit`, `agent:context-full`, `environment:failed`, `environment:lost`, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
   `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `closing:label`,
   `stopped:after-replies`
@@ -13,6 +13,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
   `missing:library`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
 - `wrong_values`: `test:wrong-value`
+- `unreadable`: `test:unreadable`
 - `services`: `service:down-at-grading`, `service:unreachable`, `service:reset`, `service:answered`, `service:elsewhere`,
   `service:unanswered`
 - `patches`: `patch:empty`, `patch:not-applied`, `patch:only-tests`
@@ -22,7 +23,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `skipped`: `skipped-as-passed`
 - `chat`, `answers`, `actors`: calls, statements and answers against what was expected; their own pages list the kinds
 - `logs`: `log:<event>`, `agentlog:<event>`, `log:not-started`, `log:not-finished`, `log:collected-none`, `frame:test`,
-  `frame:library`, `frame:solution`, `test:raised`
+  `frame:library`, `frame:solution`, `test:raised`, `grader:own-error`
 
 Passes have `status`, `ends:*`, `hollow:*`, `agent:no-output`, `skipped-as-passed` and the two about the grader's tests.
 """
@@ -34,7 +35,7 @@ from functools import cache
 from itertools import compress
 from typing import Literal, get_args
 
-from blade.evidence.signs.account import statuses
+from blade.evidence.signs.account import breakdowns, statuses
 from blade.evidence.signs.actors import actor_signs
 from blade.evidence.signs.agent_program import agent_program
 from blade.evidence.signs.answers import answer_signs
@@ -50,13 +51,14 @@ from blade.evidence.signs.patches import patches
 from blade.evidence.signs.services import services
 from blade.evidence.signs.skipped import skipped
 from blade.evidence.signs.stand_ins import stand_ins
+from blade.evidence.signs.unreadable import unreadable
 from blade.evidence.signs.view import RolloutView
 from blade.evidence.signs.wrong_values import wrong_values
 from blade.model.finding import Sign
 from blade.model.rollout import JUDGED, Outcome, Rollout
 
 Fact = Literal[
-    "lost", "failed", "judged", "steps", "calls", "logs", "source", "statuses", "key of calls", "single answer"
+    "lost", "failed", "judged", "steps", "calls", "logs", "source", "statuses", "said", "key of calls", "single answer"
 ]
 """What a rollout can have: `lost`, it did not pass; `source`, anything of a log or a call."""
 SignsOf = Callable[[RolloutView], Iterable[Sign]]
@@ -68,12 +70,14 @@ def _of_rollout(family: Callable[[Rollout], Iterable[Sign]]) -> SignsOf:
 
 FAMILIES: tuple[tuple[SignsOf, frozenset[Fact]], ...] = (
     (statuses, frozenset(["statuses"])),
+    (breakdowns, frozenset(["lost", "said"])),
     (agent_program, frozenset()),
     (ending, frozenset(["steps"])),
     (own_checks, frozenset(["lost", "calls"])),
     (missing_things, frozenset(["lost", "logs"])),
     (literals, frozenset(["lost", "logs"])),
     (wrong_values, frozenset(["lost", "logs"])),
+    (unreadable, frozenset(["lost", "logs"])),
     (services, frozenset(["lost", "source"])),
     (patches, frozenset(["lost"])),
     (stand_ins, frozenset(["lost", "calls"])),
@@ -115,6 +119,7 @@ def _facts(view: RolloutView) -> tuple[bool, ...]:
         logs,
         logs or calls,
         bool(view.account.statuses),
+        bool(due.said),
         due.calls is not None,
         due.calls is None,
     )

@@ -4,12 +4,14 @@ Failed rollouts: `answer:KIND` for each kind of `answer_kinds`, with the two val
 `answer:empty` (nothing to judge), `answer:format` (the text states the key, and it was not extracted, or the items of a list are set apart in another way), `answer:truncated` (a
 limit of tokens ended the text), `answer:several` (more than one boxed value), `answer:passage` (the sentence of a long conclusion that most likely
 carries the answer; subject "actor|wanted"), `answer:equal-but-rejected` (the same text or
-value as the key). Passing rollouts: `answer:exact`, or `answer:loose` with the kind as subject, so that passes can show what
+value as the key), `answer:plainly-stated` (nothing was extracted, the last line says the key in a few words, and the prompt
+asks for no form). Passing rollouts: `answer:exact`, or `answer:loose` with the kind as subject, so that passes can show what
 the verifier does not mind. Both: `work:false-equation` with its line. None where the key is a list of calls.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from blade.evidence.answer_forms import AnswerMatch, boxed
@@ -29,6 +31,13 @@ LEAD = 12
 """Characters of two long values that are shown before they part, at the least."""
 SHORT = 200
 """A longer last message is no answer by itself."""
+MOST_WORDS = 6
+"""Words before the value in a line that states it; a longer line is a sentence about it."""
+_AROUND = "*_`. !$\"'"
+_FORM = re.compile(
+    r"\\boxed|#{3,}|</?\w+>|```|\[\[|\bJSON\b|\bXML\b|\bformat\b|\bexactly\b|\bonly (?:the|with|your|a)\b|\b[Aa]nswer\s?(?:is)?:|\b[Aa]nswer is\b|\bANSWER\b",
+)
+"""A prompt that asks for a form, or shows one: then a plain statement may not be what the grader has to read."""
 _NOT_KINDS = (Kind.UNKNOWN, Kind.CONTAINED)
 """What two readers would not call a difference."""
 _EQUAL = (Kind.EXACT, Kind.OTHER_FORM)
@@ -65,6 +74,9 @@ def _compared(rollout: Rollout, key: str) -> Iterator[Sign]:
     states_key = compare_final(text, key) is AnswerMatch.NOT_EXTRACTED
     if states_key and rollout.due.extracts and (not got or kind_of(got, key) not in _EQUAL):
         yield _sign(rollout, "answer:format", key, key, text)
+        last = text.rstrip().rpartition("\n")[2]
+        if not got and _is_plain(last, key) and not any(_FORM.search(step.text) for step in rollout.prompt):
+            yield _sign(rollout, "answer:plainly-stated", last.strip(), key, text)
     elif not got:
         called = rollout.features is not None and rollout.features.calls > 0  # an answer may be handed in by a call
         if rollout.due.extracts or (not text.strip() and not called):
@@ -73,6 +85,12 @@ def _compared(rollout: Rollout, key: str) -> Iterator[Sign]:
         yield _sign(rollout, "answer:equal-but-rejected", got, key, text)
     elif kind not in _NOT_KINDS:
         yield _sign(rollout, f"answer:{kind}", got, key, text)
+
+
+def _is_plain(line: str, key: str) -> bool:
+    """Whether a line says the key and little else, the key last."""
+    said = line.strip().strip(_AROUND)
+    return said.casefold().endswith(key.strip().casefold()) and len(said[: -len(key.strip())].split()) <= MOST_WORDS
 
 
 _AS_THE_KEY = (Sign(kind="answer:exact"),)
@@ -95,7 +113,8 @@ def _carrying(rollout: Rollout, key: str) -> Iterator[Sign]:
 
 
 def _passing(rollout: Rollout, key: str) -> Sequence[Sign]:
-    got = _produced(rollout, final_text(rollout.steps))
+    given = bool(rollout.answer) or rollout.due.extracts  # then what was said last is not asked for
+    got = _produced(rollout, "" if given else final_text(rollout.steps))
     kind = kind_of(got, key) if got else None
     if kind is None or kind is Kind.EXACT:
         return _AS_THE_KEY if got else ()

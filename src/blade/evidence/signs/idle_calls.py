@@ -45,7 +45,7 @@ def _unchanged(arguments: Mapping[str, object], result: Step, steps: Sequence[St
     asked = [
         name
         for name, wanted in arguments.items()
-        if isinstance(wanted, str) and not is_name(wanted) and _may_name(text, name) and not holds(text, wanted)
+        if isinstance(wanted, str) and _may_name(text, name) and not is_name(wanted) and not holds(text, wanted)
     ]
     state = _state(text) if asked else {}
     for name in asked:

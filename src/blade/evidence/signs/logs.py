@@ -4,7 +4,9 @@
 `frame:library` and `frame:solution` say whose code raised a failing exception; a failed assertion in a test is none.
 `test:raised` is a test that broke in its own code, with the test and what was raised as its subject: the same in all
 rollouts of a task it says more. Its subject begins with `own: ` where the exception needs nothing of what the agent left.
-`log:not-started` (its subject is the command that was not there), `log:not-finished` and `log:collected-none` are about the grader's test session.
+`grader:own-error` is one such error, or one of the program around the tests, in every test that was run.
+`log:not-built` is code under test that its compiler or interpreter refuses, so that no test of it ran; its subject is the
+file and what was said. `log:not-started` (its subject is the command that was not there), `log:not-finished` and `log:collected-none` are about the grader's test session.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from blade.evidence.signs.missing import is_named
 from blade.evidence.signs.view import FAILING, RolloutView, line_of, sign
 from blade.model.account import LogText
 from blade.model.finding import Sign
@@ -45,13 +48,30 @@ _runner = re.compile(
 
 def log_events(view: RolloutView) -> Iterator[Sign]:
     """The events of the logs of a rollout that did not pass, failing tests first."""
-    if view.passed or not view.account.logs:
+    if view.passed:
         return
-    yield from _kept("log", [*view.failures, *_others(view.grader_logs)], MOST_EVENTS)
-    yield from _kept("agentlog", list(reversed(_others(view.agent_logs))), MOST_AGENT_EVENTS)
+    if view.account.logs:
+        yield from _kept("log", [*view.failures, *_others(view.grader_logs)], MOST_EVENTS)
+        yield from _kept("agentlog", list(reversed(_others(view.agent_logs))), MOST_AGENT_EVENTS)
     yield from _frames(view)
     yield from _raised_in_tests(view)
-    yield from _session(view)
+    yield from _broken_grader(view)
+    built = list(_not_built(view))
+    if view.account.logs:
+        yield from built or _session(view)
+
+
+def _not_built(view: RolloutView) -> Iterator[Sign]:
+    """The first error in a file under test on account of which tests were not even collected, where no test ran."""
+    if any(log.parsed.passed or log.parsed.failed for log in view.grader_logs):
+        return
+    for log, event in view.failures:
+        if event.kind != "collection-error" or event.frame is None or _of_the_output.search(event.message):
+            continue
+        if event.frame.where == "solution":
+            name = event.frame.file.rpartition("/")[2]
+            yield sign("log:not-built", f"{name}: {event.message}", line_of(log, event), log.field)
+            return
 
 
 def _others(logs: Iterable[LogText]) -> list[tuple[LogText, LogEvent]]:
@@ -80,8 +100,12 @@ _panics = re.compile(
 """How Go and Rust say that the code itself broke, where other languages name a class."""
 _own = ("NameError", "UnboundLocalError", "ReferenceError", "SyntaxError", "IndentationError")
 _of_itself = re.compile(r"AttributeError: (?:type object )?'(\w+)' (?:object )?has no attribute")
+_undefined = re.compile(r"NameError: name '(\w+)'|ReferenceError: (\w+) is not defined")
+_of_the_runner = re.compile(r"INTERNALERROR> |(?:E +)?fixture ['\"][^'\"\n]+['\"] not found\b")
+"""What pytest says of its own plugins and of the tests' own fixtures."""
 _of_the_output = re.compile(
-    r"No such file|ENOENT|NotFound|KeyError|refused|resolv|Timeout|timed out|JSON|CalledProcess|No module named|cannot import|Permission",
+    r"No such file|ENOENT|NotFound|KeyError|refused|resolv|Timeout|timed out|JSON|CalledProcess|No module named|cannot import|Permission"
+    r"|`Result::unwrap\(\)` on an `Err` value",
     re.IGNORECASE,
 )
 """What a test raises because of what is, or is not, there: other signs tell it."""
@@ -92,17 +116,53 @@ def _raised_in_tests(view: RolloutView) -> Iterator[Sign]:
     """Tests that broke in their own file, each test once."""
     seen: set[str] = set()
     for log, event in view.failures:
-        raised = _class.match(event.message)
-        name = raised[1] if raised else "panic" if _panics.match(event.message) else ""
         at = event.frame
-        if at is None or at.where != "test" or name in ("", "AssertionError") or _of_the_output.search(event.message):
+        if at is None or at.where != "test" or not _breaks(event) or _of_the_output.search(event.message):
             continue
-        mine = _of_itself.match(event.message)
-        own = "own: " if name in _own or (mine is not None and mine[1] in event.subject) else ""
+        own = "own: " if _is_own(view, event) else ""
         subject = f"{own}{event.subject.rpartition('/')[2][-60:]}: {event.message}"
         if event.subject not in seen and len(seen) < MOST_RAISED:
             seen.add(event.subject)
             yield sign("test:raised", subject, line_of(log, event), log.field)
+
+
+def _breaks(event: LogEvent) -> bool:
+    """Whether the code itself broke, rather than compared and disagreed."""
+    raised = _class.match(event.message)
+    return _panics.match(event.message) is not None if raised is None else raised[1] != "AssertionError"
+
+
+def _is_own(view: RolloutView, event: LogEvent) -> bool:
+    """Whether an exception needs nothing of what the agent left; a name that the prompt gives is the agent's to define."""
+    raised = _class.match(event.message)
+    if raised is not None and raised[1] in _own:
+        name = _undefined.search(event.message)
+        return name is None or not is_named(name[1] or name[2], view.prompt)
+    mine = _of_itself.match(event.message)
+    return mine is not None and mine[1] in event.subject
+
+
+def _broken_grader(view: RolloutView) -> Iterator[Sign]:
+    """The one error with which every test that was run breaks in the grader's own code, so that none says anything."""
+    failures = view.failures
+    words = {event.message for _, event in failures}
+    if len(words) != 1 or any(check.passed for check in view.rollout.due.checks):
+        return
+    log, event = failures[0]
+    held = any(one.kind == "test-passed" for each in view.grader_logs for one in each.parsed.events)
+    if not held and all(_is_of_grader(view, log, event) for log, event in failures):
+        yield sign("grader:own-error", event.message, line_of(log, event), log.field)
+
+
+def _is_of_grader(view: RolloutView, log: LogText, event: LogEvent) -> bool:
+    lines = log.text.split("\n")
+    printed = lines[event.line - 1] if 0 < event.line <= len(lines) else ""
+    if _of_the_runner.match(event.message) or _of_the_runner.match(printed):
+        return True
+    where = event.frame.where if event.frame is not None else ""
+    if where == "harness":
+        return _breaks(event)
+    return where == "test" and _is_own(view, event)
 
 
 def _frames(view: RolloutView) -> Iterator[Sign]:

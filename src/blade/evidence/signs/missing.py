@@ -1,7 +1,7 @@
 """What the grader looked for and did not find: files, folders, modules, names.
 
 `missing:named-in-prompt` where the prompt names it, so the agent owes it; `missing:not-in-prompt` where nothing that the
-agent was given does. `missing:of-the-grader` is a file of the tests themselves, which the grader should have brought; `missing:library` a package that neither the prompt nor the agent names, so that it is no part of
+agent was given does. `missing:of-the-grader` is a file or a fixture of the tests themselves, which the grader should have brought; `missing:library` a package that neither the prompt nor the agent names, so that it is no part of
 the work. Without a prompt on record neither can be told. A later step of a test may miss what an earlier one
 failed to make: the first sign of a test is the one that counts.
 """
@@ -35,10 +35,14 @@ _missing = re.compile(
     + _FILE.format("i")
     + r"""|(?:No module named|cannot import name|Cannot find module) ['"](?P<j>[^'"\n]{1,200})['"]"""
     r"""|module ['"][\w.]+['"] has no attribute ['"](?P<k>\w+)['"]"""
+    r"""|^fixture '(?P<fixture>\w+)' not found"""
+    r"""|\b(?:package|module|library|gem|crate|extension) ['"`](?P<o>[\w./@+-]{1,100})['"`] (?:is|was|could|has) not (?:be |been )?(?:installed|found|available)\b"""
+    r"""|there is no package called .(?P<p>[\w.]+).|cannot load such file -- (?P<q>[\w/-]+)|Can't locate (?P<r>[\w/]+)\.pm in @INC|can't find crate for `(?P<s>\w+)`"""
     r"""|\bundefined: (?P<l>\w+)|cannot find (?:function|value|type|struct|macro|crate|module)[^`\n]{0,40}`(?P<m>\w+)`"""
 )
 _gate = re.compile(
     r"(?i)no such file|not exist|n't exist|not found|not created|missing|find|exists|isfile|isdir|is_file|is_dir|No module|import|attribute|undefined|can't open|ENOENT|not generated|not produced"
+    r"|not installed|not available|no package|such file|Can't locate"
 )
 _of_the_grader = re.compile(
     r"^(?:\.\./)*/?tests?/|^/tmp/|site-packages|/\.venv/|^/(?:usr|lib|proc|dev|sys|etc/ssl)\b|/\.local/|^/(?:root)/\.|^[\d.]+$"
@@ -46,8 +50,13 @@ _of_the_grader = re.compile(
 _beside_the_tests = re.compile(
     r"(?:\.\./)*/?(?:\w+/){0,3}(?:tests?|__tests__|specs?|grader|verifier)/[\w./@+-]*\w\.\w+$"
 )
-_module = re.compile(r"No module named|cannot import name|Cannot find module")
-_raised = re.compile(r"^(?:E\s+)?(?:[\w.]*(?:Error|Exception|Failed|Exit)\b|Cannot find module)")
+_module = re.compile(
+    r"No module named|cannot import name|Cannot find module|(?:package|module|library|gem|crate|extension) ['\"`][^'\"`]+['\"`] (?:is|was|could|has) not\b"
+    r"|there is no package called|cannot load such file|Can't locate [\w/]+\.pm|can't find crate"
+)
+_raised = re.compile(
+    r"^(?:E\s+)?(?:[\w.]*(?:Error|Exception|Failed|Exit)\b|Cannot find module|(?:fatal )?error\b|Can't locate |.*\(LoadError\))"
+)
 """A line that says what was raised; a module that a warning misses stands in no one's way."""
 
 
@@ -72,14 +81,15 @@ def missing_things(view: RolloutView) -> Iterator[Sign]:
 
 
 def _of_the_tests(view: RolloutView) -> Iterator[Sign]:
-    """The first file of the tests' own folder that a test does not find; one that the prompt names is the agent's to make."""
+    """The first file or fixture of the tests' own that a test does not find; one that the prompt names is the agent's to make."""
     for log, event, text in view.failure_texts:
         if event.frame is not None and event.frame.where == "solution":
             continue
         words = event.message if event.message in log.text else text
         for found in _missing.finditer(words) if _gate.search(words) else ():
             name = found[found.lastgroup or 0]
-            if _beside_the_tests.match(name) and not is_named(name, view.prompt):
+            of_tests = found.lastgroup == "fixture" or _beside_the_tests.match(name)
+            if of_tests and not is_named(name, view.prompt):
                 yield sign("missing:of-the-grader", name, found[0], log.field)
                 return
 
@@ -98,7 +108,7 @@ def missing_names(view: RolloutView) -> Iterator[tuple[str, str, str]]:
                 continue  # what the agent's own code imports, or a warning
             for found in _missing.finditer(line):
                 name = found[found.lastgroup or 0].rstrip(".")
-                if not _of_the_grader.search(name) and len(name) > 1:
+                if found.lastgroup != "fixture" and not _of_the_grader.search(name) and len(name) > 1:
                     yield log.field, name, found[0]
 
 

@@ -1,6 +1,7 @@
 """What was handed in as a patch: nothing, one that does not apply, or one that touches tests alone.
 
-`patch:empty` needs a field of the row that is for the agent's patch and holds none; `patch:not-applied` quotes the log.
+`patch:empty` needs a field of the row that is for the agent's patch and holds none; `patch:not-applied` quotes the log, or the error that is
+recorded.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def patches(view: RolloutView) -> Iterable[Sign]:
     if view.passed:
         return ()
     names = _handed_in(view.rollout.fields)
-    return _of_patch(view, names) if names or view.account.logs else ()
+    return _of_patch(view, names) if names or view.account.logs or view.rollout.error else ()
 
 
 def _of_patch(view: RolloutView, names: tuple[str, ...]) -> Iterator[Sign]:
@@ -67,9 +68,10 @@ def _of_patch(view: RolloutView, names: tuple[str, ...]) -> Iterator[Sign]:
         if isinstance(value, str):
             yield from _only_tests(name, value)
             break
-    for log in view.grader_logs:
-        if "atch" in log.text or "unk" in log.text or "unrecognized input" in log.text:
-            yield from _applies(log.field, log.text)
+    logs = [(log.field, log.text) for log in view.grader_logs]
+    for field, text in [("error", view.rollout.error or ""), *logs]:
+        if "atch" in text or "unk" in text or "unrecognized input" in text:
+            yield from _applies(field, text)
 
 
 def _only_tests(name: str, patch: str) -> Iterator[Sign]:

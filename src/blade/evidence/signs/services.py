@@ -24,7 +24,7 @@ EDGE = 3_000
 """Characters at either end of an output that are searched: programs report the network there, and outputs may be huge."""
 _may_fail = may_hold(
     r"refused|reset by|reset to|could not resolve|couldn't resolve|getaddrinfo|resolution|Bad Gateway|Service Unavailable|Gateway Time-?out|unreachable"
-    r"|not a bot|Too Many Requests|Temporarily Unavailable|ENOTFOUND|EAI_AGAIN|ECONN|not known|connect to|Max retries|NewConnection|dial tcp|no such host|nodename|HTTP/[0-9.]+ 50[234]|: 50[234]\b|50[234] Server"
+    r"|not a bot|Too Many Requests|Temporarily Unavailable|ENOTFOUND|EAI_AGAIN|ECONN|not known|connect to|bad address|Max retries|NewConnection|dial tcp|no such host|nodename|ERR_[A-Z]+|to connect|too long to respond|are human|HTTP/[0-9.]+ 50[234]|: 50[234]\b|50[234] Server"
 )
 _trouble = re.compile(
     r"host='(?P<h1>[^'\n]{1,100})', port=(?P<p1>\d+)[^\n]{0,300}?(?:Max retries|NewConnection|refused|resol|not known|unreachable|[Bb]ad [Gg]ateway|reset)"
@@ -33,11 +33,14 @@ _trouble = re.compile(
     r"|(?:Connection (?:reset|refused|closed)|connect to)(?: by| to| with| host)? (?P<h6>[\w.:]*\w) port (?P<p6>\d+)"
     r"|\b50[234] (?:Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)[^\n]{0,60}?url: \w+://(?P<h7>[\w.-]+)(?::(?P<p7>\d+))?"
     r"|\b[a-z]{2,10}://(?P<h8>[\w.-]+)(?::(?P<p8>\d+))?[^\s'\"]{0,100}['\"]?[^\n]{0,60}?(?:\b50[234]\b|[Bb]ad [Gg]ateway|[Cc]onnection refused|ECONNREFUSED)"
+    r"|[Cc]an(?:no|')t connect to remote host:? \(?(?P<h11>[\w.-]*\w)|\bbad address '(?P<h12>[\w.-]+)'"
+    r"|\bERR_[A-Z_]+ at [a-z]+://(?P<h13>[\w.-]+)(?::(?P<p13>\d+))?"
+    r"|(?P<h14>\b[\w-]+(?:\.[\w-]+)*)(?::(?P<p14>\d+))? (?:refused to connect|took too long to respond|unexpectedly closed the connection)"
     r"|\bConnectionRefused\(\W{0,3}(?P<h10>[\w.-]+)(?::(?P<p10>\d+))?"
     r"|\b(?P<h9>[\w-]+(?:\.[\w-]+)+): (?:Name or service not known|Temporary failure in name resolution|nodename nor servname)"
 )
 _bare = re.compile(
-    r"HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|\b50[234] (?:Bad Gateway|Service (?:Temporarily )?Unavailable)[^\n]{0,40}|[Ss]ign in to confirm you.re not a bot|429 Too Many Requests"
+    r"[Vv]erify(?:ing)? (?:that )?you are human|HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|requested URL returned error: 50[234]\b|\b50[234] (?:Bad Gateway|Service (?:Temporarily )?Unavailable)[^\n]{0,40}|[Ss]ign in to confirm you.re not a bot|429 Too Many Requests"
 )
 _refused = re.compile(r"[^\n]*(?:Connection refused|ECONNREFUSED)[^\n]*")
 _status = re.compile(r"<Response \[50[234]\]>|\b50[234] (?:==|!=) 20\d\b|\bstatus(?:_code| code)?[ :=]+50[234]\b")
@@ -166,8 +169,8 @@ def _troubles(text: str) -> Iterator[tuple[str, str, str]]:
     for found in (
         found for line in text.split("\n") if _may_fail(line) for found in _trouble.finditer(line[:LONGEST_LINE])
     ):
-        host = next((value for n in range(1, 11) if (value := found[f"h{n}"])), "localhost")
-        port = next((value for n in (1, 2, 3, 5, 6, 7, 8, 10) if (value := found[f"p{n}"])), "")
+        host = next((value for n in range(1, 15) if (value := found[f"h{n}"])), "localhost")
+        port = next((value for n in (1, 2, 3, 5, 6, 7, 8, 10, 13, 14) if (value := found[f"p{n}"])), "")
         if host.rpartition(":")[2].isdigit() and host.count(":") == 1:
             host, _, port = host.rpartition(":")
         yield host, port, found[0]
@@ -180,5 +183,11 @@ def _of_the_url(view: RolloutView, called: int | None, text: str) -> Iterator[tu
         return
     call = next((call for call in view.calls if call.index == called), None)
     for host, port in _url.findall(call.arguments or "" if call else ""):
-        if host in view.prompt or any(host in failed for _, _, failed in view.failure_texts):
+        asked = view.prompt or _given(view)
+        if host in asked or any(host in failed for _, _, failed in view.failure_texts):
             yield host, port, found[0]
+
+
+def _given(view: RolloutView) -> str:
+    """The short texts of a row on which no prompt is recorded: the task's address may be among them."""
+    return "\n".join(value for value in view.rollout.row.values() if isinstance(value, str) and len(value) < EDGE)

@@ -36,7 +36,8 @@ _piece = re.compile(r"[^\s'\"`()\[\]{}<>,;:=|\\]+")
 LONGEST_PATH = 300
 """Characters of a path; a longer run of letters is content, and patterns would take long to refuse it."""
 _of_program = re.compile(
-    r"(?m)^(?:E +)?[\w.]*(?:Error|Exception)(?::| while\b|$)|^(?:E +)?assert |^Traceback |\bpanicked at "
+    r"(?m)^(?:E +)?[\w.]*(?:Error|Exception)(?::| while\b|$)|^(?:E +)?assert |^Traceback |\bpanicked at |^INTERNALERROR> "
+    r"|^(?:fatal )?error: |^(?:E +)?fixture '[^'\n]+' not found"
 )
 """Words of a check that a test program printed; a judge writes sentences."""
 _heading = re.compile(r"(?:[_=#*~]{4,}| *\d+ (?:passed|failed)\b)")
@@ -187,11 +188,13 @@ class RolloutView:
 
     def _failed_checks(self) -> Iterator[tuple[LogText, LogEvent]]:
         """The named checks that did not hold, by what the grader wrote beside each."""
+        from blade.ingest.logs.parse import parse_log  # here, so that whoever only loads this waits for no parser
+
         for check in self.rollout.due.checks:
             if check.passed or not check.words_field or not _of_program.search(check.words):
                 continue
             text = next((log for log in self.grader_logs if log.field == check.words_field), None)
-            log = text or LogText(field=check.words_field, text=check.words)
+            log = text or LogText(field=check.words_field, text=check.words, reader=parse_log)
             raised = next((event for event in reversed(log.parsed.events) if event.kind == "exception"), None)
             message = raised.message if raised is not None else check.words.strip().split("\n", 1)[0]
             frame = raised.frame if raised is not None else None

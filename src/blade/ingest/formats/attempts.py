@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from blade.ingest.decode import BAD_VALUE, Unusable, decode_any, decode_row, encode
+from blade.ingest.decode import decode_any, encode
 from blade.ingest.fields import BY_NAME, ID_NAMES, is_rollout
+from blade.ingest.folder_formats import read_events
 from blade.ingest.foreign_rows import Fields, Records, are_graders, as_rollouts, records_of, verdict_field
 from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.jsonl import Record
-from blade.ingest.jsonl import records as lines_of
 from blade.ingest.roles.outcome import choose_task
 from blade.ingest.roles.paths import Sample, at, is_messages
 
@@ -63,31 +63,26 @@ def _objects(attempts: Sequence[Any]) -> list[Any]:
     return [one for one in attempts if isinstance(one, dict)]
 
 
-def _records(path: Path) -> Records | None:
+def _records(path: Path) -> tuple[Records | None, Mapping[str, str]]:
     about = path.stat()
     return _read(path, about.st_mtime_ns, about.st_size)
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, changed: int, size: int) -> Records | None:
-    """The attempts of a file, kept while it is not changed: it is read to learn from it and to scan it."""
-    rows = []
-    for record in lines_of(path):
-        try:
-            row, _ = decode_row(record.data)
-            rows.append({name: decode_any(raw) for name, raw in row.items()})
-        except (Unusable, RecursionError, *BAD_VALUE):
-            continue
-    return _attempts(rows)
+def _read(path: Path, changed: int, size: int) -> tuple[Records | None, Mapping[str, str]]:
+    """The attempts of a file and its broken lines, kept while it is not changed: it is read to learn from it and to scan it."""
+    broken: dict[str, str] = {}
+    return _attempts(list(read_events(path, broken))), broken
 
 
 def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
     """The attempts in their order, some at a time."""
-    found = _records(path)
+    found, broken = _records(path)
     rows = as_rollouts(found.rows, nested=True) if found is not None else iter(())
     numbered = (Record(encode(row), None, None, str(place)) for place, row in enumerate(rows))
     while some := list(islice(numbered, _ROWS)):
         yield some
+    yield [Record(b"", None, None, line, why) for line, why in broken.items()]
 
 
 def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
@@ -98,7 +93,7 @@ def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
 
 def facts(path: Path) -> RunFacts:
     """Where the attempts were found."""
-    found = _records(path)
+    found, _ = _records(path)
     return RunFacts(note=f"a rollout is read from each of {found.path.removeprefix('*.')}" if found is not None else "")
 
 

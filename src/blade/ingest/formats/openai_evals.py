@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from blade.ingest import cells
-from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.folder_files import json_object
-from blade.ingest.folder_formats import TrialRow, folder_format
+from blade.ingest.folder_formats import TrialRow, folder_format, read_events
 from blade.ingest.formats import FileHead, RunFacts
-from blade.ingest.jsonl import held_records
 from blade.ingest.trajectories.items import message, text_of
 
 _OF_AN_EVENT = ("sample_id", "type", "data")
@@ -34,12 +32,8 @@ class EventLog:
         self.spec: Mapping[str, Any] = {}
         self.report: Mapping[str, Any] = {}
         self.events: dict[str, list[dict[str, Any]]] = {}
-        for record in held_records(path):
-            try:
-                row, _ = decode_whole(record.data)
-            except Unusable:
-                continue
-            event = {name: decode_any(raw) for name, raw in row.items()}
+        self.broken: dict[str, str] = {}
+        for event in read_events(path, self.broken):
             self.spec = json_object(event.get("spec")) or self.spec
             self.report = json_object(event.get("final_report")) or self.report
             if event.get("sample_id") is not None:

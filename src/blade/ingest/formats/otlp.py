@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from blade.ingest import cells
-from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.fields import ID_NAMES
 from blade.ingest.folder_files import json_object, read_json
-from blade.ingest.folder_formats import TrialRow, folder_format
+from blade.ingest.folder_formats import TrialRow, folder_format, read_events
 from blade.ingest.formats import FileHead, RunFacts
-from blade.ingest.jsonl import held_records
 from blade.ingest.trajectories.items import Item, call, message, reasoning, result, text_of
 
 _MARK = b'"resourceSpans"'
@@ -40,7 +38,8 @@ class Traces:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.traces: dict[str, list[dict[str, Any]]] = {}
-        for document in _documents(path):
+        self.broken: dict[str, str] = {}
+        for document in _documents(path, self.broken):
             for resource in _list(document.get("resourceSpans")):
                 about = _attributes(json_object(resource.get("resource")))
                 for scope in _list(resource.get("scopeSpans") or resource.get("instrumentationLibrarySpans")):
@@ -80,17 +79,12 @@ class Traces:
         return row
 
 
-def _documents(path: Path) -> Iterator[dict[str, Any]]:
+def _documents(path: Path, broken: dict[str, str]) -> Iterator[dict[str, Any]]:
     whole, _ = read_json(path, None) if path.suffix == ".json" else (None, "")
     if isinstance(whole, dict):
         yield whole
-        return
-    for record in held_records(path):
-        try:
-            row, _ = decode_whole(record.data)
-        except Unusable:
-            continue
-        yield {name: decode_any(raw) for name, raw in row.items()}
+    else:
+        yield from read_events(path, broken)
 
 
 def _list(value: object) -> list[dict[str, Any]]:

@@ -39,6 +39,7 @@ class Simulations:
     def __init__(self, path: Path) -> None:
         self.path = path
         value, self.reason = read_json(path / _RESULTS, path) if path.is_dir() else read_json(path, None)
+        self.broken = {path.name: self.reason} if self.reason else {}
         self.document = json_object(value)
         self.info = json_object(self.document.get("info"))
         tasks = self.document.get("tasks")

@@ -11,10 +11,11 @@ from blade.model.pattern import pattern_of
 
 _HARNESS = pattern_of(
     r"(?:^|/)(?:_pytest|pluggy|pytest|unittest|jest-[\w-]+|@jest|mocha|vitest|@vitest|tap)(?:/|$)"
+    r"|^/(?:eval(?:uat\w+)?|grad(?:er|ing)|verifier|judge|harness)/"
     r"|^node:internal/test_runner|^(?:org\.junit|junit\.|org\.testng|org\.apache\.maven)"
     r"|(?:^|/)(?:run[-_]?tests?|tests?)\.(?:sh|bash)$|^/rustc/.*/library/test/|/src/testing/testing\.go$"
 )
-"""The code of test runners, and the scripts that start them."""
+"""The code of test runners, the scripts that start them, and a folder of the grader at the root of its container."""
 _LIBRARY = pattern_of(
     r"(?:^|/)(?:site-packages|dist-packages|node_modules|vendor/bundle|gems)/"
     r"|/lib(?:64)?/python\d|/pkg/mod/|/go/src/|^/usr/(?:lib|include|share)/|^/rustc/|/\.cargo/registry/|^<frozen |^<__array"

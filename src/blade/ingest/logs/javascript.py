@@ -9,7 +9,7 @@ from itertools import islice
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
 from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
-from blade.model.log import Counts, EventKind
+from blade.model.log import Counts, EventKind, LogFrame
 from blade.model.pattern import pattern_of
 
 NAME = "javascript"
@@ -30,6 +30,7 @@ _TITLE_OF_MOCHA = pattern_of(r"  (\d{1,5})\) (\S.*)$")
 _ERROR = pattern_of(r" *((?:\w+\.)*\w*(?:Error|Exception)(?: \[[^\]]+\])?): (.+)$")
 _SIDE = pattern_of(r" *(?:(Expected|Received)[^:]{0,40}:|([-+]) (?!Expected|Received|expected|actual))\s*(\S.*)$")
 _STACK = pattern_of(r" *(?:at|❯) (?:(?:async )?(.+?) )?\(?((?:file://)?[^\s():]+\.[cm]?[jt]sx?):(\d+):\d+\)?$")
+_PARSED = pattern_of(r" *SyntaxError: ([\w./@-]+\.[cm]?[jt]sx?): .*\((\d+):\d+\)$")
 _TOTALS = pattern_of(r" *Tests:? +(\d.*)$")
 _COUNT = pattern_of(r"(\d+) (failed|passed|skipped|todo|total)")
 _MOCHA = pattern_of(r" +(\d+) (passing|failing|pending)\b")
@@ -127,6 +128,7 @@ class _Reader:
         if not section.message and (match := _ERROR.match(line)):
             section.message, section.line = line.strip(), place
             section.expected, section.actual = compared(match[2])
+            section.frame = _file_named(line)
         elif not section.message and line.strip().startswith(("expect(", "Cannot find module")):
             section.message, section.line = line.strip(), place
         elif line.endswith("+ expected - actual"):
@@ -183,6 +185,13 @@ class _Reader:
             self._summary(*self.mocha_line, self.mocha)
         for draft in self.tests.values() if self.declared else ():
             self.found.add_test(NAME, draft)
+
+
+def _file_named(line: str) -> LogFrame | None:
+    """The file that an error of a parser names before anything else; its stack is the parser's own."""
+    match = _PARSED.match(line)
+    frame = frame_at(match[1], match[2]) if match else None
+    return frame if frame is not None and frame.where in ("test", "solution") else None
 
 
 def _file(line: str, head: str) -> str | None:

@@ -15,6 +15,7 @@ MARKS = (r'File "[^"\n]+", line \d', r"\A" + _WHOLE)
 _FRAME = pattern_of(r'((?:E  )?[\s|]*)File "([^"]+)", line (\d+)(?:, in (.+))?')
 _RAISED = pattern_of(r"(?:E  )?[\s|]*((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?::\s|:?$)")
 _ALONE = pattern_of(_WHOLE)
+_INDENTED = 2
 _MOST_LINES_OF_A_FRAME = 12
 """Source and carets under a frame; Python prints at most a statement of a few lines."""
 
@@ -33,7 +34,8 @@ def parse(text: PrintedText, found: Gathered) -> None:
         while place <= len(lines) and (place == first or frame is not None):
             line = lines[place - 1]
             if 'File "' in line and (match := _FRAME.match(line)):
-                frame, depth, since = match, len(match[1]), place
+                # A text that was trimmed has lost the indentation of its first line.
+                frame, depth, since = match, len(match[1]) or _INDENTED, place
             elif frame is not None:
                 if place - since > _MOST_LINES_OF_A_FRAME:
                     frame = None

@@ -15,6 +15,7 @@ from blade.ingest.decode import encode
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
 from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
 from blade.ingest.roles.annotations import annotated
+from blade.ingest.roles.breakdowns import what_broke
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
@@ -328,19 +329,24 @@ class Learner:
 
     def _claim_checks(self) -> None:
         """Named results that vary between rows or go with the verdict; others are configuration."""
-        kept = []
-        for one in (one.by(self.reward) for one in self.checks):
-            why = one.why(self.reward, self.groups)
-            if not why and one.shape.path not in self.found and not self.is_inside(one.shape.path):
+        kept: list[Checked] = []
+        told = [(one, one.why(self.reward, self.groups)) for one in (one.by(self.reward) for one in self.checks)]
+        # Tests that hardly ever fail go with no verdict; they stand beside those that do.
+        for one, said in sorted(told, key=lambda pair: not pair[1]):
+            path = one.shape.path
+            if path in self.found or self.is_inside(path):
+                continue
+            why = said or next((f"named results as in {two.shape.path}" for two in kept if _are_alike(one, two)), "")
+            if not why:
                 self.undecided.append(
-                    f"{one.shape.path} may list checks or settings: its values never go with the verdict;"
-                    f" say --map checks={one.shape.path} if they are checks"
+                    f"{path} may list checks or settings: its values never go with the verdict;"
+                    f" say --map checks={path} if they are checks"
                 )
-            if why and not self.is_inside(one.shape.path) and one.shape.path not in self.found:
-                kept.append(one)
-                self.claim(one.shape.path, "checks", why)
-                if one.shape.kind == "parallel":
-                    self.claim(one.shape.name, "checks", "the names of the results beside it")
+                continue
+            kept.append(one)
+            self.claim(path, "checks", why)
+            if one.shape.kind == "parallel":
+                self.claim(one.shape.name, "checks", "the names of the results beside it")
         self.checks = kept
 
     def _times(self) -> Any:
@@ -375,6 +381,12 @@ class Learner:
             column = self.sample.columns[path]
             if self.reward and self._is_of_task(path) and scripts.is_statements(column, self.steps, self.reward):
                 self.claim(path, "statements", "in passes the agent says all of it")
+
+    @cached_property
+    def _passed(self) -> Sequence[bool | None]:
+        """Whether each row passes, as far as it says; of the sample, no reward is higher than a pass."""
+        values = self.reward or [None] * len(self.sample)
+        return [None if value is None else value >= 1 for value in values]
 
     def _is_of_task(self, path: str) -> bool:
         """Whether a field may belong to the task: it is the same in its repeats, where there are any."""
@@ -454,6 +466,11 @@ class Learner:
         names = [name for one in self.checks for name in one.names()]
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
+            broke = what_broke(column, self._passed)
+            if broke is not None:
+                self.claim(path, "error", broke[1])
+                self.found[path] = replace(self.found[path], usual=broke[0])
+                continue
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
             errors = self.first_role("error") is None and self._lacks_in_passes(column)
             decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
@@ -518,7 +535,9 @@ class Learner:
 
     def _reply(self, prose: Sequence[str], produced: str) -> None:
         """Where no trajectory is recorded: the text in which the answer stands, and the only other one, the prompt."""
-        told = {path: texts.share_with(self.sample, path, produced) for path in prose}
+        # Choices stand in the question too, which is the same in every repeat.
+        replies = [path for path in prose if not (self.has_repeats() and self.constant_in_task(path))]
+        told = {path: texts.share_with(self.sample, path, produced) for path in replies}
         best = max(told, key=lambda path: told[path], default=None)
         if best is None or told[best] < texts.LEAST_WRITTEN:
             return
@@ -593,6 +612,14 @@ _OF_REQUEST: tuple[tuple[str, Role, str], ...] = (
     ("tools", "tools", ""),
     ("model", "model", ""),
 )
+
+
+def _are_alike(one: Checked, other: Checked) -> bool:
+    """Whether two fields of one object list results in the same form."""
+    mine, theirs = one.shape, other.shape
+    around = mine.path.rpartition(".")[0]
+    same = (mine.kind, mine.verdict, mine.name) == (theirs.kind, theirs.verdict, theirs.name)
+    return same and around != "" and around == theirs.path.rpartition(".")[0]
 
 
 def _described(shape: TalkShape) -> str:

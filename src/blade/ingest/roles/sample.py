@@ -73,9 +73,23 @@ def sample_records(path: Path, format_: Format) -> Iterator[Record]:
         members = list(format_.members(path))
         step = max(1, -(-len(members) // MOST_MEMBERS))
         return format_.member_records(path, members[::step])
-    if not format_.splittable or is_compressed(path) or path.stat().st_size <= MOST_BYTES:
-        return islice(chain.from_iterable(format_.records(path, 0, None)), MOST_ROWS)
-    return _spread(path)
+    if format_.splittable and not is_compressed(path) and path.stat().st_size > MOST_BYTES:
+        return _spread(path)
+    records = chain.from_iterable(format_.records(path, 0, None))
+    if is_compressed(path) or path.stat().st_size > MOST_BYTES:
+        return islice(records, MOST_ROWS)
+    return _spread_of(list(records))
+
+
+def _spread_of(records: Sequence[Record]) -> Iterator[Record]:
+    """All records where they are few; else the first ones, and some neighbors at even distances: rows are often in the
+    order of their tasks.
+    """
+    places = (MOST_ROWS - FIRST_ROWS) // NEIGHBORS
+    if len(records) <= MOST_ROWS:
+        return iter(records)
+    starts = (FIRST_ROWS + (len(records) - FIRST_ROWS) * number // places for number in range(places))
+    return iter([*records[:FIRST_ROWS], *(one for start in starts for one in records[start : start + NEIGHBORS])])
 
 
 def _spread(path: Path) -> Iterator[Record]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ AGENTS = frozenset(("assistant", "agent", "model", "ai", "gpt", "bot", "llm", "c
 USERS = frozenset(("user", "human", "customer", "client", "caller", "simulator", "operator", "op"))
 OTHERS = {"tool": "tool", "function": "tool", "environment": "tool", "env": "tool", "system": "system"}
 """What people call those who take part: values, never names of fields."""
+CALL = re.compile(r"([A-Za-z_]\w*)\((.*)\)", re.DOTALL)
+"""A call as code writes it, such as `click("12")`, where one field holds both the tool and its arguments."""
 USERS_IN_KEYS = ("user", "customer", "client", "human")
 """Who has to call in place of the agent."""
 
@@ -35,9 +38,13 @@ def _as_item(item: Mapping[str, Any], shape: TalkShape, place: int) -> dict[str,
     tool = item.get(shape.tool) if shape.tool else None
     if not isinstance(tool, str) or not tool:
         return {"role": role, **named, "content": said}
+    given = item.get(shape.arguments) or {}
+    if shape.arguments == shape.tool:
+        written = CALL.fullmatch(tool.strip("` \n"))
+        tool, given = (written[1], {"arguments": written[2]}) if written else (tool, {})
     call_id = f"call_{place}"
     parts: list[dict[str, Any]] = [{"type": "text", "text": said}] if said else []
-    parts.append({"type": "tool_use", "name": tool, "input": item.get(shape.arguments) or {}, "id": call_id})
+    parts.append({"type": "tool_use", "name": tool, "input": given, "id": call_id})
     back = item.get(shape.result) if shape.result else None
     if back is not None:
         shown = back if isinstance(back, str) else encode(back).decode()

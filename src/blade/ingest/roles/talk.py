@@ -12,7 +12,7 @@ from typing import Any
 from blade.ingest.decode import encode
 from blade.ingest.roles.outcome import as_verdicts
 from blade.ingest.roles.results import verdict_fields
-from blade.ingest.roles.shaped import AGENTS, OTHERS, USERS
+from blade.ingest.roles.shaped import AGENTS, CALL, OTHERS, USERS
 from blade.model.roles import TalkShape
 
 Items = list[dict[str, Any]]
@@ -45,6 +45,10 @@ def talk_shape(path: str, column: Sequence[Any]) -> TalkShape | None:
         return None
     items = [item for value in lists for item in value]
     tool, arguments, result = _calls(items, lists)
+    if not tool and (tool := _written(items)):
+        results = [name for name in _fields(items) if name != tool and _strings(items, name)]
+        result = max(results, key=lambda name: _returned(name, items), default="")
+        return TalkShape(path=path, text=_text(items, {tool, result}), tool=tool, arguments=tool, result=result)
     who = _who(items, lists, tool)
     if not tool and not _are_speakers(items, who) and _are_judged(items):
         return None
@@ -96,6 +100,15 @@ def _calls(items: Items, lists: Sequence[Items]) -> tuple[str, str, str]:
         results = [name for name in beside if name != arguments]
         return tool, arguments, max(results, key=lambda name: _returned(name, having), default="")
     return "", "", ""
+
+
+def _written(items: Items) -> str:
+    """The field in which calls are written as in code, such as `click("12")`; it holds tool and arguments."""
+    for name in _fields(items):
+        found = [match[1] for value in _strings(items, name) if (match := CALL.fullmatch(value.strip("` \n")))]
+        if len(found) >= LEAST_WITH_ARGUMENTS * len(items) and len(set(found)) > 1:
+            return name
+    return ""
 
 
 def _is_beside(name: str, having: Items, items: Items) -> bool:

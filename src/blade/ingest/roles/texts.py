@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from blade.ingest.roles.breakdowns import GOT_OVER
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
 
@@ -34,7 +35,6 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 _BROKE = re.compile(r"\b\w*(?:Error|Exception|Timeout|Interrupt|Failure)\b|^Traceback|HTTP \d{3}")
-_BREAKS = re.compile(rf"{_BROKE.pattern}|\b(?:error|exception|timed out|failed to|fatal)\b(?! in\b)", re.IGNORECASE)
 _ASSERTS = re.compile(r"\bassert|expected|mismatch|\bgot\b", re.IGNORECASE)
 """What a test says of an answer: nothing broke there."""
 _RUNNER = re.compile(
@@ -61,12 +61,6 @@ def role_of(
     texts = [value for value in column if isinstance(value, str) and value.strip()]
     if not texts or len(texts) < len([value for value in column if value is not None and value != ""]):
         return None
-    if (
-        of_failures
-        and len(texts) * 2 < len(column)
-        and sum(bool(_BREAKS.search(text)) for text in texts) > SHARE * len(texts)
-    ):
-        return "error", f"few rows have it, and it names what broke: {texts[0][:LONGEST_STATUS]}"
     if all(len(text) <= LONGEST_STATUS and "\n" not in text for text in texts):
         return None if of_task else _short(texts, of_failures=of_failures)
     return None if of_task else _long(texts, column, output, checks)
@@ -87,6 +81,8 @@ def _short(texts: Sequence[str], *, of_failures: bool) -> tuple[Role, str] | Non
     broke = [value for value in values if _BROKE.search(value) and _is_class(value)]
     if of_failures and len(broke) * 2 > len(values):
         return "error", f"names what broke: {', '.join(broke[:2])}"
+    if any(GOT_OVER.search(value) for value in values):
+        return None
     ended = [value for value in values if _ENDED.search(value)]
     if len(ended) * 2 >= len(values) and not any(_is_path(value) for value in values):
         return "status", f"{len(values)} short values that say how it ended: {', '.join(values[:3])}"

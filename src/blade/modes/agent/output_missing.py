@@ -39,6 +39,8 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
         return Candidate(
             confidence=Confidence.LIKELY, subject="it reasoned and then said nothing", differences=(thought,)
         )
+    if evidence.silent:
+        return None  # nothing came of the model at all, which is not its answer
     label = evidence.run.closing_label
     if label and evidence.judged and not evidence.calls and not evidence.answer and not _labelled(evidence, label):
         told = (
@@ -49,7 +51,14 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
     stated = evidence.difference(Differs.ANSWER, "not extracted")
     if empty is None or stated is not None or not evidence.run.answers_recorded:
         return None
-    return Candidate(confidence=Confidence.LIKELY, subject="no answer was found", differences=(empty,))
+    subject = "no answer was found"
+    if evidence.error_class:
+        # The error may be of what was answered, or of the machine that ran it.
+        told = f"an error is recorded in its place: {evidence.error_class}"
+        return Candidate(
+            confidence=Confidence.SUSPECTED, subject=subject, differences=(empty,), contrast=told, party="unknown"
+        )
+    return Candidate(confidence=Confidence.LIKELY, subject=subject, differences=(empty,))
 
 
 def _labelled(evidence: RolloutEvidence, label: str) -> bool:

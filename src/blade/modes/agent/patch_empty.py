@@ -38,5 +38,8 @@ def patch_empty(evidence: RolloutEvidence) -> Candidate | None:
     if sign is None and absent is None:
         return None
     return Candidate(
-        confidence=Confidence.PROVEN, signs=(sign,) if sign else (), differences=(absent,) if absent else ()
+        confidence=Confidence.PROVEN,
+        signs=(sign,) if sign else (),
+        differences=(absent,) if absent else (),
+        contrast=f"`{sign.subject}`, which holds the agent's patch, is empty" if sign else "",
     )

@@ -2,7 +2,8 @@
 
 Evidence
     The answer equals the expected one after case, white space and wrappers are set aside, or the grader's own two values agree.
-    Or nothing was extracted, while the last line states the expected answer under the label that passes use. Suspected where the grader ran more tests than in any other rollout of the task, and
+    Or nothing was extracted, while the last line states the expected answer, under the label that passes use or where the
+    prompt asks for no form. Suspected where the grader ran more tests than in any other rollout of the task, and
     no more fail than were added: then the failing ones may be the agent's own, which the grader takes for its own.
 Contradicted by
     Another requirement that the rollout fails.
@@ -59,6 +60,12 @@ def correct_but_rejected(evidence: RolloutEvidence) -> Candidate | None:
             f"the last line states the expected answer under `{label.subject}`, as passes do, and nothing was extracted"
         )
         return Candidate(confidence=Confidence.LIKELY, differences=(stated,), contrast=told)
+    plain = evidence.sign("answer:plainly-stated")
+    if stated is not None and plain is not None and evidence.run.answers_recorded:
+        told = (
+            "the last line plainly states the expected answer, the prompt asks for no form, and nothing was extracted"
+        )
+        return Candidate(confidence=Confidence.LIKELY, signs=(plain,), differences=(stated,), contrast=told)
     return None
 
 

@@ -25,7 +25,7 @@ SAYS_IT_LACKS = ("ends:question", "ends:refusal", "ends:gave-up")
 @mode(
     "task-data-defect",
     group="benchmark",
-    order=245,
+    order=235,
     party="task",
     stage=Stage.GRADED,
     cause=Cause.DATA,
@@ -43,7 +43,8 @@ def task_data_defect(evidence: RolloutEvidence) -> Candidate | None:
         return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)
     if evidence.task.solved:
         return None
-    # A placeholder may be meant; an agent that says what it lacks knows.
-    lacks = doubt.code == A_HOLE and any(kind in SAYS_IT_LACKS for kind, _ in evidence.task.sign_failures)
+    # A placeholder may be meant; an agent that says what it lacks knows, and so does one that answers nothing else.
+    lacks = any(kind in SAYS_IT_LACKS for kind, _ in evidence.task.sign_failures)
+    lacks = doubt.code == A_HOLE and (lacks or (not evidence.calls and not evidence.answer))
     sure = Confidence.LIKELY if doubt.strong or lacks else Confidence.SUSPECTED
     return Candidate(confidence=sure, contrast=doubt.message, flag=sure is Confidence.SUSPECTED)

@@ -1,11 +1,12 @@
 """The environment that the task needs was not there: its sandbox or container did not start, or was lost.
 
 Evidence
-    The harness reports it before the agent's first action, or a status that no pass has says that it was lost.
+    The harness reports it before the agent's first action, or a status that no pass has says that it was lost. Or the last
+    commands, unlike each other, all got the very words that the harness records.
 Contradicted by
     A tool call that the environment answered.
 False alarms
-    A task that asks the agent to start a container of its own.
+    A task that asks the agent to start a container of its own. A status about the machine of the grader.
 Example
     "failed to start container: no such image" in a rollout without a single tool call.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
+from blade.modes.compared import of_grader
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -38,7 +40,9 @@ _LOST = pattern_of(
     owner="harness",
 )
 def environment_failed(evidence: RolloutEvidence) -> Candidate | None:
-    lost = next((one for one in evidence.of("status") if _LOST.search(one.subject)), None)
+    lost = next(
+        (one for one in evidence.of("status") if _LOST.search(one.subject) and not of_grader(one.subject)), None
+    )
     if lost is not None and not evidence.alike(lost)[1]:
         told = evidence.contrast(lost)
         return Candidate(confidence=Confidence.LIKELY, subject=lost.subject, signs=(lost,), contrast=told)
@@ -46,6 +50,12 @@ def environment_failed(evidence: RolloutEvidence) -> Candidate | None:
     if reported is not None and not evidence.passes_with(reported):
         told = "a builder or scheduler reports it, and the agent did nothing"
         return Candidate(confidence=Confidence.LIKELY, signs=(reported,), contrast=told)
+    gone = evidence.sign("environment:lost")
+    if gone is not None:
+        told = (
+            "the last commands, unlike each other, all got these words for an answer, and the harness records them too"
+        )
+        return Candidate(confidence=Confidence.LIKELY, subject=gone.subject, signs=(gone,), contrast=told)
     if "INF005" not in evidence.fired:
         return None
     return Candidate(

@@ -42,8 +42,9 @@ def no_agent_output(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.difference(Differs.NO_ANSWER, "thought", "declined") is not None or evidence.answer:
         return None
     others = run.rollouts - 1
-    if others < ENOUGH or run.with_output < USUAL * others:
-        return None
     contrast = f"no output here; {run.with_output} of {others} other rollouts of this run have some"
+    if others < ENOUGH or run.with_output < USUAL * others:
+        often = others < ENOUGH or run.with_output * 2 < others or not evidence.silent
+        return None if often else Candidate(confidence=Confidence.SUSPECTED, contrast=contrast, party="unknown")
     sure = Confidence.PROVEN if run.with_output == others else Confidence.LIKELY
     return Candidate(confidence=sure, signs=(sign,) if sign is not None else (), contrast=contrast)

@@ -12,10 +12,10 @@ Example
 
 from __future__ import annotations
 
-from blade.model.attribution import Stage
+from blade.model.attribution import Confidence, Stage
 from blade.modes.compared import checks
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, RolloutEvidence
+from blade.modes.evidence import FEWEST_ALIKE, Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,4 +30,14 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="prompt",
 )
 def all_checks_failed(evidence: RolloutEvidence) -> Candidate | None:
-    return checks(evidence, "all")
+    broken = evidence.sign("log:not-built")
+    if broken is None or not evidence.judged or evidence.passes_with(broken):
+        return checks(evidence, "all")
+    # What every rollout of the task has may have been broken before any of them began.
+    everywhere = not evidence.task.solved and evidence.failures_with(broken) >= FEWEST_ALIKE
+    return Candidate(
+        confidence=Confidence.SUSPECTED if everywhere else Confidence.LIKELY,
+        subject=f"it does not build: {broken.subject}",
+        signs=(broken,),
+        contrast="no test ran: the code under test does not build or load",
+    )

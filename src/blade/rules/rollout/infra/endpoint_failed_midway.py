@@ -10,7 +10,7 @@ What to do
 Limits
     Told from the error that the harness recorded, from the reason for which it stopped, or from a last message that is
     the text of such an error. An error of a judge's endpoint that is worded in the same way is counted, unless its words
-    name the judge. A context that is full may be the agent's own doing.
+    name the judge, or the agent was asked once and had answered. A context that is full may be the agent's own doing.
 """
 
 import re
@@ -83,7 +83,7 @@ def endpoint_failed_midway(rollout: Rollout) -> Iterator[Evidence]:
     if rollout.stop is not None and rollout.stop.lower() in STOPS:
         yield Evidence(key=rollout.key, step=None, field="stop", quote=rollout.stop)
     error = rollout.error or ""
-    if (found := _fails.search(error)) and not _not_the_models.search(error):
+    if (found := _fails.search(error)) and not _not_the_models.search(error) and not rollout.answered_at_once:
         begin = max(0, found.end() - LONGEST_QUOTE)
         yield Evidence(key=rollout.key, step=None, field="error", quote=error[begin : begin + LONGEST_QUOTE].strip())
     if len(acts) > 1 and _is_cut_off(acts[-1]):

@@ -71,6 +71,7 @@ SHORTEST = 12
 FEWEST = 2
 """Results that are enough where every result of the tool reports it."""
 _down = any_of(PHRASES)
+_timeout = re.compile(r"time(?:d |-)?out", re.IGNORECASE)
 _elsewhere = any_of(ELSEWHERE)
 
 
@@ -91,7 +92,8 @@ def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
         yield Evidence(key=rollout.key, step=results[0].index, field="text", quote=words[:LONGEST_QUOTE])
         return
     down = [(step, found) for step in results if (found := _report(step)) is not None]
-    if not down or not _is_enough(results, [step for step, _ in down]):
+    failed = [step for step, _ in down]
+    if not down or not _is_enough(results, failed) or _is_one_request(rollout.steps or (), failed, len(results)):
         return
     for step, found in down:
         begin = max(0, found.end() - LONGEST_QUOTE)
@@ -116,6 +118,13 @@ def _is_enough(results: list[Step], down: list[Step]) -> bool:
     """Whether several results report it, or all that one tool gave."""
     mine, of_all = Counter(step.tool for step in down), Counter(step.tool for step in results)
     return len(down) >= ENOUGH or any(FEWEST <= times == of_all[tool] for tool, times in mine.items())
+
+
+def _is_one_request(steps: Sequence[Step], down: Sequence[Step], results: int) -> bool:
+    """Whether one and the same call ran out of time again and again and others did not: it may ask for what is not there."""
+    answered = {step.answers for step in down}
+    asked = {(step.tool, step.arguments) for step in steps if step.kind == "call" and step.index in answered}
+    return len(asked) == 1 and len(down) < results and all(_timeout.search(step.text[:LONGEST_QUOTE]) for step in down)
 
 
 def _report(step: Step) -> re.Match[str] | None:

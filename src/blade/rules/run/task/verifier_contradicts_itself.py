@@ -231,5 +231,6 @@ def _doubt(seen: list[_Seen]) -> Doubt:
         message=f"the verifier contradicts itself in {spread(places)}: in {first.walk.place} {what} {says} "
         f"and the reward is {first.walk.rollout.reward:g}",
         rollouts=len(places),
+        places=tuple(places),
         evidence=tuple(one for one in (reward, verdict) if one is not None),
     )

@@ -23,8 +23,9 @@ import polars as pl
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import RunContext, spread
-from blade.evidence.differences import MACHINERY, UNDECIDED
+from blade.evidence.differences import UNDECIDED
 from blade.evidence.templates import telling
+from blade.ingest.roles.breakdowns import MACHINERY
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs
 from blade.model.pattern import pattern_of
@@ -236,5 +237,6 @@ def _doubt(places: list[Ref], walk: AlignedTrajectory, spoken: Spoken, quote: st
         tasks=tuple(dict.fromkeys(task for task, _ in places)),
         message=f"the verifier itself failed in {spread(places)}: {walk.place}{where} says {quotes.shown(quote, 160)}",
         rollouts=len(places),
+        places=tuple(places),
         evidence=(evidence,) if evidence else (),
     )

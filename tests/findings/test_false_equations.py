@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import blade
 from builders import Row, rollout, write_jsonl
@@ -11,7 +12,7 @@ from builders import Row, rollout, write_jsonl
 def solved(task: int, *, passed: bool, works_wrong: bool) -> Row:
     line = f"{task} + 4 = {task + (5 if works_wrong else 4)}"
     answer = str(task + (4 if passed else 5))
-    fields = {"expected_answer": str(task + 4), "extracted_answer": answer}
+    fields: dict[str, Any] = {"expected_answer": str(task + 4), "extracted_answer": answer}
     return rollout(f"t{task}", passed=passed, prompt=f"{task} + 4?", output=f"{line}\nSo it is {answer}.", **fields)
 
 

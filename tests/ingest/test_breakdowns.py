@@ -64,7 +64,9 @@ def _modes(tmp_path: Path, note: str) -> dict[str, str]:
     options = Options(workers=1)
     path = write_jsonl(tmp_path / "a_rollouts.jsonl", rows)
     analysis = pipeline.analyze(pipeline.load([str(path)], options), options)
-    table = analysis.runs[0].attributions.table
+    attributions = analysis.runs[0].attributions
+    assert attributions is not None
+    table = attributions.table
     wanted = table.filter(table["task_id"] == "4").select("repeat", "mode", "evidence").rows()
     return {str(repeat): mode for repeat, mode, evidence in wanted if mode and evidence}
 

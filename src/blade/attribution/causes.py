@@ -125,7 +125,7 @@ def _stands_for(row: _Attributed, labels: Mapping[str, Cause]) -> str:
         return UNATTRIBUTED
     declared = by_code().get(row.mode)
     cause = labels.get(row.mode) or (declared.cause if declared else None)
-    if cause is not None or declared is None:
+    if cause is not None or declared is None or declared.party == "unknown":
         return str(cause or row.mode)
     made_up = row.mode in NAMES_A_VALUE and MADE_UP in row.also
     return str(Cause.BEHAVIOR) if made_up else A_RESULT

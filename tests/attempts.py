@@ -11,7 +11,7 @@ from msgspec import Struct
 from blade.evidence.signs.all_signs import signs
 from blade.ingest.logs.parse import parse_log
 from blade.ingest.rollouts import count
-from blade.model.account import Account, LogText, Status
+from blade.model.account import Account, LogText, Phase, Status
 from blade.model.finding import Sign
 from blade.model.rollout import Outcome, Rollout, RolloutKey, RowSource, Step
 from builders import Row, call, result, said, steps
@@ -54,14 +54,18 @@ def attempt(
     terminal: str = "",
     status: str = "",
     trajectory: bool = True,
+    took: float | None = None,
     **values: Any,
 ) -> Rollout:
-    """A rollout with these items; `grader` and `terminal` are what the grader and the agent's program printed."""
+    """A rollout with these items; `grader` and `terminal` are what the grader and the agent's program printed, and `took`
+    how many seconds the agent's part lasted.
+    """
     logs = (
         *((LogText(field="printed.tests", text=grader, reader=parse_log),) if grader else ()),
         *((LogText(field="printed.agent", text=terminal, of_agent=True, reader=parse_log),) if terminal else ()),
     )
     statuses = (Status(field="how", value=status),) if status else ()
+    phases = (Phase(name="agent", seconds=took, field="from"),) if took is not None else ()
     row = {"printed": {"tests": grader, "agent": terminal}, "how": status, **values}
     walked = steps(*items) if trajectory else None
     return Rollout(
@@ -70,7 +74,7 @@ def attempt(
         source=RowSource(artifact="run.jsonl", line=1),
         features=count(walked, None)[0] if walked is not None else None,
         steps=walked,
-        origin=Written(values=row, asked=prompt, recorded=Account(statuses=statuses, logs=logs)),
+        origin=Written(values=row, asked=prompt, recorded=Account(statuses=statuses, logs=logs, phases=phases)),
     )
 
 

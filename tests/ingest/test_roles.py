@@ -75,6 +75,20 @@ def test_values_tell_what_fields_are() -> None:
     assert roles.undecided == ()
 
 
+def test_phases_by_five_stamps_of_which_two_stand_next_to_each_other() -> None:
+    short = [{name: value for name, value in row.items() if name != "k"} for row in ROWS]
+    named = [("setup", "f", "g"), ("agent", "g", "h"), ("grading", "i", "j"), ("total", "f", "j")]
+    near = [row | {"i": f"{row['h'][:-2]}{row['b'] + 1}Z"} for row in short]
+    assert [(one.name, one.start, one.end) for one in learn_roles(near).phases] == named
+    # Where grading is missing in rows of which the agent took long, the order is that of the rows that have both.
+    partly = [
+        row | {"i": None, "h": row["j"], "j": row["j"]} if place % 5 == 0 else row for place, row in enumerate(near)
+    ]
+    assert [(one.name, one.start, one.end) for one in learn_roles(partly).phases] == named
+    far = learn_roles(short).phases
+    assert [(one.name, one.start, one.end) for one in far] == [("total", "f", "j")]
+
+
 def test_the_order_of_rows_tells_nothing() -> None:
     shuffled = random.Random(5).sample(ROWS, len(ROWS))
     assert by_path(learn_roles(shuffled)) == by_path(learn_roles(ROWS))

@@ -481,6 +481,8 @@ QUIET = [
     Quiet("DAT005", "a template in every prompt", six(*(rollout(t, prompt=f"Fill {{{{name}}}} for {t}.", passed=t != "t") for t in "tuvwxy"))),
     Quiet("DAT005", "a passing task", six(*(asked(t, "Use {{ctx}}.", passed=True) for t in "tu"))),
     Quiet("DAT005", "a variable of a shell", [asked("t", "Explain: echo ${HOME}", output="It prints the home folder.")]),
+    Quiet("DAT005", "a placeholder to put in", [asked("t", "Replace every key by <your-api-key>.", output=[call("edit", '{"new": "<your-api-key>"}'), result("ok"), said("Users fill in the template. Anything missing?")])]),
+    Quiet("DAT005", "a placeholder that is called one", [asked("t", "Replace every key by a placeholder such as <your-api-key>.", output="The placeholder is in; is anything missing?")]),
     Quiet("DAT005", "braces of code", [asked("t", "Complete: def f(x):\n    return {x: [1, 2]}")]),
     Quiet("DAT004", "an option", [asked("t", "Which? A) Ada Lovelace B) Alan Turing. Answer: one letter", expected_answer="Ada Lovelace")]),
     Quiet("DAT004", "a given", [asked("t", "Ada Lovelace wrote it. Who was first?", expected_answer="Ada Lovelace")]),

@@ -462,7 +462,10 @@ class RunFields:
     def __init__(self, roles: Roles) -> None:
         self.roles = roles
         self.paths: dict[str, tuple[str, ...]] = {field.name: field.paths for field in TABLE}
-        for field in roles.fields:
+        # Each that is told by content goes before those that are there, so that the first of them comes first.
+        told = sorted(roles.fields, key=lambda field: field.decided_by != "content")
+        contents = sum(field.decided_by == "content" for field in told)
+        for field in (*reversed(told[:contents]), *told[contents:]):
             name = _FIELD_OF.get((field.role, field.part)) if field.role is not None else None
             if name is None or "[" in field.path:
                 continue

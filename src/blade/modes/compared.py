@@ -24,7 +24,7 @@ LONGEST_SUBJECT = 120
 _RAISED = pattern_of(r"(?!Assertion)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failed)\b")
 """What a test fails with where the code itself broke."""
 _GRADER = pattern_of(
-    r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward"
+    r"(?i)verif|grad(?:er|ing)|evaluat|(?:\b|_)eval(?:\b|_)|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward"
 )
 _LIMITS = {
     "time": "the time limit",
@@ -66,7 +66,7 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     return Candidate(
         # The class of an error may speak of a host that ran out of time as well.
         confidence=Confidence.PROVEN if cut is not None else Confidence.LIKELY,
-        subject=_delivered(evidence),
+        subject=delivered(evidence),
         signs=(seen,) if seen is not None else (),
         differences=(cut,) if cut is not None else (),
         contrast=f"{_LIMITS[limit]} is recorded as what ended it",
@@ -78,7 +78,8 @@ def _is_of_grader(evidence: RolloutEvidence, cut: Difference) -> bool:
     return of_grader(evidence.stop) if cut.detail == "stop" else of_grader(cut.detail.rpartition(".")[2])
 
 
-def _delivered(evidence: RolloutEvidence) -> str:
+def delivered(evidence: RolloutEvidence) -> str:
+    """Whether anything was delivered before a limit; empty where nothing tells."""
     if evidence.checks_met or evidence.sign("log:test-passed") is not None:
         return "partly delivered"
     absent = evidence.sign("missing:named-in-prompt") or evidence.difference(Differs.NO_ANSWER)

@@ -185,3 +185,14 @@ def test_what_a_builder_reports_stands_anywhere_in_the_row() -> None:
     words = 'E: Failed to fetch http://deb.test/tmux.deb\nERROR: service "client" failed to build'
     assert "environment:failed" in seen(attempt(run={"part": {"trouble": words}}))
     assert "environment:failed" not in seen(attempt(said("Done."), run={"part": {"trouble": words}}))
+
+
+@pytest.mark.parametrize(
+    ("took", "ended", "cut"),
+    [(901.2, False, True), (901.2, True, False), (890.0, False, False), (960.0, False, False)],
+)
+def test_an_agent_that_runs_as_long_as_the_row_allows(took: float, ended: bool, cut: bool) -> None:
+    last = (said("Done."),) if ended else ()
+    found = seen(attempt(*ran("make world", "ok" if ended else None), *last, took=took, task={"limit": 900, "n": 897}))
+    told = ["task.limit is 900, and the agent ran for 901 s"]
+    assert found.get("agent:at-time-limit") == (told if cut else None)

@@ -96,7 +96,7 @@ def test_a_wrong_answer_is_quoted_where_it_stands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "kinds"),
     [
-        ({"output": "The answer is 12.", "extracted_answer": ""}, ["answer:format"]),
+        ({"output": "The answer is 12.", "extracted_answer": ""}, ["answer:format", "answer:plainly-stated"]),
         ({"output": "I do not know.", "extracted_answer": None}, ["answer:empty"]),
         ({"output": [said("")]}, ["answer:empty"]),
         ({"output": [call("submit", '{"answer": 3}'), result("ok")]}, []),

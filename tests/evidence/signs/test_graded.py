@@ -140,6 +140,22 @@ def test_a_failed_assertion_is_no_broken_test() -> None:
     assert "frame:test" not in seen(attempt(DONE, grader=pytest_log("assert 3 == 4", "AssertionError: no")))
 
 
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        ("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", "JSONDecodeError"),
+        ("SyntaxError: Unexpected token 'r', \"region,tot\"... is not valid JSON", "SyntaxError"),
+        ("com.fasterxml.jackson.core.JsonParseException: Unrecognized token 'region'", "JsonParseException"),
+    ],
+)
+def test_output_that_the_tests_cannot_parse(error: str, raised: str) -> None:
+    log = pytest_log("load()", error, raised=raised)
+    assert seen(attempt(DONE, grader=log, prompt="Write JSON to /app/out."))["test:unreadable"] == ["json"]
+    assert "test:unreadable" not in seen(attempt(DONE, grader=log, prompt="Write the table to /app/out."))
+    mine = pytest_log("load()", error, raised=raised, at="/app/solve.py:4")
+    assert "test:unreadable" not in seen(attempt(DONE, grader=mine, prompt="Write JSON to /app/out."))
+
+
 def test_an_error_of_the_grader_in_every_test() -> None:
     error = "NameError: name 'expected_rows' is not defined"
     log = pytest_log("load()", error, raised="NameError")
@@ -318,6 +334,17 @@ def test_the_one_literal_of_a_list_that_nothing_names() -> None:
     assert wanted(prompt, "nothing of it", "$status") is None
 
 
+def test_what_the_tests_own_script_prints_is_no_requirement() -> None:
+    def wanted(script: str) -> list[str] | None:
+        log = pytest_log('assert "TEST PASSED" in result', "AssertionError: assert 'TEST PASSED' in 'reset'").replace(
+            "    def test_it():\n", f"    def test_it():\n        script = {script!r}\n"
+        )
+        return seen(attempt(DONE, grader=log, prompt="Deploy the branches.")).get("literal:not-in-prompt")
+
+    assert wanted("curl -s localhost") == ["TEST PASSED"]
+    assert wanted('[ "$MAIN" = "main" ] && echo "TEST PASSED"') is None
+
+
 @pytest.mark.parametrize(
     ("output", "host"),
     [
@@ -341,6 +368,10 @@ def test_the_answer_of_a_proxy_is_about_the_host_that_was_asked() -> None:
     asked = *ran("curl -i http://sheets:8000/docs", "HTTP/1.1 502 Bad Gateway"), DONE
     assert seen(attempt(*asked, prompt="Use http://sheets:8000 for it."))["service:unreachable"] == ["sheets:8000"]
     assert "service:unreachable" not in seen(attempt(*asked))
+    curl = *ran("curl -fsS http://sheets:8000/docs", "curl: (22) The requested URL returned error: 502"), DONE
+    assert seen(attempt(*curl, prompt="Use http://sheets:8000 for it."))["service:unreachable"] == ["sheets:8000"]
+    gone = *ran("curl -fsS http://sheets:8000/docs", "curl: (22) The requested URL returned error: 404"), DONE
+    assert "service:unreachable" not in seen(attempt(*gone, prompt="Use http://sheets:8000 for it."))
 
 
 def test_patches() -> None:

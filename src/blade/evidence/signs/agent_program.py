@@ -2,6 +2,7 @@
 
 `agent:no-output` stands for a rollout without a word of the agent, and with the subject `no trajectory` for one that has
 none on record; only the other rollouts of the run tell what that means. The others quote what was printed instead.
+`agent:at-time-limit` says which number of the row the agent's part reached before its last call had a result.
 `agent:context-full` quotes a last message which says that the conversation is longer than the model takes.
 `environment:failed` quotes what a builder or a scheduler of containers reports of a rollout in which nobody acted, and
 `environment:lost` what the row records in the words that the last commands all got for an answer.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, takewhile
+from typing import Any
 
 from blade.evidence.differences import limit_word
 from blade.evidence.presence import may_hold
@@ -142,6 +144,7 @@ def _of_program(view: RolloutView) -> Iterator[Sign]:
     if (full := _context_full.search((view.rollout.error or "")[-TAIL:])) is not None:
         yield sign("agent:context-full", "", line_with((view.rollout.error or "")[-TAIL:], full), "error")
     yield from _cut(view)
+    yield from _at_limit(view)
     yield from _lost(view)
     if not view.features.calls and not view.features.agent_messages:
         yield from _environment(view)
@@ -208,17 +211,37 @@ def _texts_of_row(view: RolloutView) -> Iterator[tuple[str, str]]:
     """
     logs = {log.field for log in view.account.logs}
     row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
-    for path, value in _texts_in("", row, 0):
-        if path not in logs and len(value) <= TAIL and value.strip() and value not in view.prompt:
+    for path, value in _leaves("", row, 0):
+        if isinstance(value, str) and path not in logs and 0 < len(value) <= TAIL and value not in view.prompt:
             yield path, value
 
 
-def _texts_in(path: str, value: Mapping[str, object], depth: int) -> Iterator[tuple[str, str]]:
+def _leaves(path: str, value: Mapping[str, object], depth: int) -> Iterator[tuple[str, Any]]:
+    """What stands in objects, outside of lists, with its path; a path could not name what stands under a name with a dot."""
     for name, item in value.items():
-        if isinstance(item, str) and "." not in name:
+        if isinstance(item, dict) and depth < DEEPEST and "." not in name:
+            yield from _leaves(f"{path}{name}.", item, depth + 1)
+        elif "." not in name:
             yield f"{path}{name}", item
-        elif isinstance(item, dict) and depth < DEEPEST and "." not in name:
-            yield from _texts_in(f"{path}{name}.", item, depth + 1)
+
+
+SHORTEST_LIMIT = 30
+OVER, LATE = 0.02, 5
+"""Of a limit, and seconds, by which an agent may run over it before it is stopped."""
+
+
+def _at_limit(view: RolloutView) -> Iterator[Sign]:
+    """The agent's part took as long as a round number of the row says, and its last call has no result."""
+    took = next((phase.seconds for phase in view.account.phases if phase.name == "agent"), 0.0)
+    if took < SHORTEST_LIMIT or not view.steps or view.steps[-1].kind != "call":
+        return
+    row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
+    for path, number in _leaves("", row, 0):
+        if type(number) not in (int, float) or not SHORTEST_LIMIT <= number <= took or number % 10:
+            continue
+        if took - number <= max(OVER * number, LATE):
+            yield sign("agent:at-time-limit", f"{path} is {number:g}, and the agent ran for {took:.0f} s")
+            return
 
 
 def _lost(view: RolloutView) -> Iterator[Sign]:

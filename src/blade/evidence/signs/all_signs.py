@@ -4,7 +4,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 
 - `account`: `status`, `broke:grader`, `broke:harness`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
-  `agent:cut-by-` and the limit, `agent:context-full`, `environment:failed`, `environment:lost`, `hollow:no-model-call`
+  `agent:cut-by-` and the limit, `agent:at-time-limit`, `agent:context-full`, `environment:failed`, `environment:lost`, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
   `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `closing:label`,
   `stopped:after-replies`
@@ -13,6 +13,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
   `missing:library`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
 - `wrong_values`: `test:wrong-value`
+- `unreadable`: `test:unreadable`
 - `services`: `service:down-at-grading`, `service:unreachable`, `service:reset`, `service:answered`, `service:elsewhere`,
   `service:unanswered`
 - `patches`: `patch:empty`, `patch:not-applied`, `patch:only-tests`
@@ -50,6 +51,7 @@ from blade.evidence.signs.patches import patches
 from blade.evidence.signs.services import services
 from blade.evidence.signs.skipped import skipped
 from blade.evidence.signs.stand_ins import stand_ins
+from blade.evidence.signs.unreadable import unreadable
 from blade.evidence.signs.view import RolloutView
 from blade.evidence.signs.wrong_values import wrong_values
 from blade.model.finding import Sign
@@ -75,6 +77,7 @@ FAMILIES: tuple[tuple[SignsOf, frozenset[Fact]], ...] = (
     (missing_things, frozenset(["lost", "logs"])),
     (literals, frozenset(["lost", "logs"])),
     (wrong_values, frozenset(["lost", "logs"])),
+    (unreadable, frozenset(["lost", "logs"])),
     (services, frozenset(["lost", "source"])),
     (patches, frozenset(["lost"])),
     (stand_ins, frozenset(["lost", "calls"])),

@@ -169,8 +169,14 @@ def _may_hold_markup(text: str) -> bool:
 
 def _may_conclude(view: RolloutView, last: Step) -> bool:
     """Whether the last message may ask, decline, give up or claim anything: most short answers do nothing of it."""
-    asks = "?" in last.text[-OPENING:]
-    return asks or bool(view.opening_holds) or (view.features.calls > 0 and bool(view.closing_holds))
+    if _may_refuse(view) or (view.features.calls and (view.opening_holds or view.closing_holds)):
+        return True
+    return _leaves_open(view) and "?" in last.text[-OPENING:]
+
+
+def _leaves_open(view: RolloutView) -> bool:
+    """Whether a question at the end can mean that something was left undone: not in an answer that was given in one turn."""
+    return view.features.calls > 0 or (not view.passed and not view.features.answered)
 
 
 def _call_as_text(view: RolloutView, last: Step) -> Iterator[Sign]:
@@ -187,8 +193,7 @@ CLOSING_MARKUP = 20_000
 
 def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
     text = last.text
-    works = view.features.calls > 0 or (not view.passed and not view.features.answered)
-    paragraph = text[-OPENING:].rstrip().rsplit("\n\n", 1)[-1] if works else ""
+    paragraph = text[-OPENING:].rstrip().rsplit("\n\n", 1)[-1] if _leaves_open(view) else ""
     if "?" in paragraph and (asks := list(_ASKS.finditer(paragraph))):
         asked = sentence_with(paragraph, asks[-1].start())
         offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not view.claim)

@@ -40,7 +40,7 @@ _trouble = re.compile(
     r"|\b(?P<h9>[\w-]+(?:\.[\w-]+)+): (?:Name or service not known|Temporary failure in name resolution|nodename nor servname)"
 )
 _bare = re.compile(
-    r"[Vv]erify(?:ing)? (?:that )?you are human|HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|\b50[234] (?:Bad Gateway|Service (?:Temporarily )?Unavailable)[^\n]{0,40}|[Ss]ign in to confirm you.re not a bot|429 Too Many Requests"
+    r"[Vv]erify(?:ing)? (?:that )?you are human|HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|requested URL returned error: 50[234]\b|\b50[234] (?:Bad Gateway|Service (?:Temporarily )?Unavailable)[^\n]{0,40}|[Ss]ign in to confirm you.re not a bot|429 Too Many Requests"
 )
 _refused = re.compile(r"[^\n]*(?:Connection refused|ECONNREFUSED)[^\n]*")
 _status = re.compile(r"<Response \[50[234]\]>|\b50[234] (?:==|!=) 20\d\b|\bstatus(?:_code| code)?[ :=]+50[234]\b")

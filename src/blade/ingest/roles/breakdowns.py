@@ -13,6 +13,7 @@ LONGEST = 400
 MOST_LINES = 4
 """Lines of a message: tools such as git name the file in one and what they did in another."""
 LONGEST_TRACE = 8_000
+LONGEST_SHOWN = 80
 MOST_ROWS = 0.5
 """Of the rows: what breaks in most of them is how the rows are, and no breakdown."""
 LEAST_SPEAKING = 0.5
@@ -39,6 +40,7 @@ _BROKE = re.compile(
 _TRACE = re.compile(
     r"Traceback \(most recent call|panic: |(?:\w+\.)*\w*(?:Error|Exception)\b[^\n]*\n\s+(?:at|File) |thread '"
 )
+_FRAME = re.compile(r'^\s+(?:File "|at )[^\n]*', re.MULTILINE)
 _ASSERTS = re.compile(r"\bassert|\bexpected\b|mismatch|\bgot\b", re.IGNORECASE)
 """What a test says of an answer: nothing broke there."""
 GOT_OVER = re.compile(r"\b(?:retried|retrying|recovered|resumed|tried again|succeeded)\b", re.IGNORECASE)
@@ -60,7 +62,8 @@ def what_broke(column: Column, passed: Sequence[bool | None]) -> tuple[str, str]
         messages
     ):
         return None
-    return usual, f"names what broke: {', '.join(sorted({message for message, _ in messages})[:2])}"
+    shown = sorted({message.rpartition("\n")[2][:LONGEST_SHOWN] for message, _ in messages})
+    return usual, f"names what broke: {', '.join(shown[:2])}"
 
 
 def _is_message(text: str) -> bool:
@@ -74,3 +77,11 @@ def names_a_breakdown(message: str) -> bool:
     if GOT_OVER.search(message) or _ASSERTS.search(message):
         return False
     return _BROKE.search(message) is not None or MACHINERY.search(message) is not None
+
+
+def what_was_raised(message: str) -> str:
+    """Of a stack trace what was raised, and in the next line where; any other message whole."""
+    if "\n" not in message or _TRACE.match(message) is None:
+        return message
+    frames, lines = _FRAME.findall(message), message.rstrip().split("\n")
+    return "\n".join([lines[0] if _FRAME.match(lines[-1]) else lines[-1], *frames[-1:]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -27,6 +27,11 @@ SAME = 0.05
 """Seconds by which a recorded duration may differ from its two stamps."""
 NO_GAP = 0.1
 """A part of the whole time: two phases that follow each other leave less between them than what lies around both."""
+
+AROUND_AND_BETWEEN = 5
+"""Stamps of a rollout of which the last one ends the grading, too: start, agent from and to, grading from, end."""
+SHORT = 0.25
+"""Of the shortest phase, the most that may lie between two phases."""
 
 
 class Times(Struct, frozen=True, kw_only=True):
@@ -95,13 +100,13 @@ def _phases(stamps: Stamps) -> tuple[tuple[PhaseStamps, ...], tuple[str, ...]]:
     for path in stamps:
         by_parent.setdefault(path.rpartition(".")[0], []).append(path)
     pairs = [
-        tuple(sorted(paths, key=lambda path: _mean(stamps, path)))
+        tuple(_in_order(stamps, paths))
         for parent, paths in by_parent.items()
-        if len(paths) == 2 and _ordered(stamps, *sorted(paths, key=lambda path: _mean(stamps, path)))
+        if len(paths) == 2 and _ordered(stamps, *_in_order(stamps, paths))
     ]
     inner = [(one, two) for one, two in pairs if len(pairs) > 1]
     inside = {path for pair in inner for path in pair}
-    flat = sorted((path for path in stamps if path not in inside), key=lambda path: _mean(stamps, path))
+    flat = _in_order(stamps, (path for path in stamps if path not in inside))
     if not inner:
         if len(flat) < 2:
             return (), ()
@@ -113,9 +118,16 @@ def _phases(stamps: Stamps) -> tuple[tuple[PhaseStamps, ...], tuple[str, ...]]:
     return _named(stamps, whole[0] if whole else None, [pair for pair in inner if pair not in whole]), ()
 
 
-def _mean(stamps: Stamps, path: str) -> float:
-    values = [value for value in stamps[path] if value is not None]
-    return sum(values) / len(values)
+def _between(stamps: Stamps, one: str, two: str) -> float:
+    """Seconds from one stamp to another, on average of the rows that have both: some stamps stand in few rows."""
+    gaps = [b - a for a, b in zip(stamps[one], stamps[two], strict=True) if a is not None and b is not None]
+    return sum(gaps) / len(gaps) if gaps else 0.0
+
+
+def _in_order(stamps: Stamps, paths: Iterable[str]) -> list[str]:
+    """Some stamps, the one first that most others come after."""
+    mine = list(paths)
+    return sorted(mine, key=lambda path: sum(_between(stamps, other, path) > 0 for other in mine))
 
 
 def _ordered(stamps: Stamps, one: str, two: str) -> bool:
@@ -134,20 +146,31 @@ def _chain(stamps: Stamps, flat: Sequence[str]) -> tuple[Pair | None, list[Pair]
     """The whole and its phases from stamps in one order; None where they have none."""
     if len(flat) < 2 or not all(_ordered(stamps, one, two) for one, two in pairwise(flat)):
         return None
+    if len(flat) == AROUND_AND_BETWEEN and (phases := _but_the_gap(stamps, flat)):
+        return (flat[0], flat[-1]), phases
     if len(flat) == 2 or len(flat) % 2:
         return (flat[0], flat[-1]), []
     middle = list(flat[1:-1])
     around = [(one, two) for one, two in zip(middle[::2], middle[1::2], strict=True)]
-    whole = _mean(stamps, flat[-1]) - _mean(stamps, flat[0])
-    between = sum(_mean(stamps, two) - _mean(stamps, one) for one, two in zip(flat[1::2], flat[2::2], strict=False))
+    whole = _between(stamps, flat[0], flat[-1])
+    between = sum(_between(stamps, one, two) for one, two in zip(flat[1::2], flat[2::2], strict=False))
     if len(flat) == 4 and whole > 0 and between < NO_GAP * whole:
         return None, [(flat[0], flat[1]), (flat[2], flat[3])]
     return (flat[0], flat[-1]), around
 
 
+def _but_the_gap(stamps: Stamps, flat: Sequence[str]) -> list[Pair]:
+    """Setup, agent and grading, where hardly any time lies between two of the inner stamps; empty where some does."""
+    parts = [(one, two) for one, two in pairwise(flat)]
+    long = {pair: _between(stamps, *pair) for pair in parts}
+    gap, *rest = sorted(parts, key=lambda pair: long[pair])
+    return [pair for pair in parts if pair != gap] if gap in parts[1:-1] and long[gap] < SHORT * long[rest[0]] else []
+
+
 def _named(stamps: Stamps, whole: Pair | None, inner: Sequence[Pair]) -> tuple[PhaseStamps, ...]:
     """Phases by their order: the last is grading, the one before it the agent's, and what comes first is setup."""
-    ordered = sorted(inner, key=lambda pair: (_mean(stamps, pair[0]), _mean(stamps, pair[1])))
+    places = _in_order(stamps, (path for pair in inner for path in pair))
+    ordered = sorted(inner, key=lambda pair: (places.index(pair[0]), places.index(pair[1])))
     names = ["setup"] * max(0, len(ordered) - 2) + (
         ["agent", "grading"] if len(ordered) > 1 else ["agent"] * len(ordered)
     )

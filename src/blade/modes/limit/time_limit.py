@@ -1,7 +1,8 @@
 """The time limit ended the rollout.
 
 Evidence
-    The harness records a timeout of the agent, or the session ends at the limit without a closing event.
+    The harness records a timeout of the agent. Or the agent's part took as long as a round number of the row says, by the
+    stamps, and its last call has no result.
 Contradicted by
     A closing event of the agent before the limit.
 False alarms
@@ -12,9 +13,9 @@ Example
 
 from __future__ import annotations
 
-from blade.model.attribution import Stage
+from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
-from blade.modes.compared import limited
+from blade.modes.compared import delivered, limited
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -32,4 +33,9 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="harness",
 )
 def time_limit(evidence: RolloutEvidence) -> Candidate | None:
-    return limited(evidence, "time", "agent:cut-by-time")
+    recorded = limited(evidence, "time", "agent:cut-by-time")
+    reached = evidence.sign("agent:at-time-limit")
+    if recorded is not None or reached is None:
+        return recorded
+    told = f"{reached.subject}; its last call has no result"
+    return Candidate(confidence=Confidence.LIKELY, subject=delivered(evidence), signs=(reached,), contrast=told)

@@ -4,7 +4,7 @@ Evidence
     The grader's log shows no test session, and the step that prepares it failed. The same in several rollouts of the
     run, while most have a session, makes it likely whatever the task; where one and the same command of the grader is
     not there in several tasks, it is proven. Or the row says that what the grader needs, such as a judge's endpoint,
-    could not be reached.
+    could not be reached, or that the grader could not be started.
 Contradicted by
     A pass of the same task with the same log; a test result of any kind.
 False alarms
@@ -17,13 +17,19 @@ from __future__ import annotations
 
 from blade.ingest.roles.breakdowns import MACHINERY
 from blade.model.attribution import Confidence, Stage
-from blade.model.finding import Cause
+from blade.model.finding import Cause, Sign
 from blade.model.pattern import pattern_of
+from blade.modes.compared import of_grader
 from blade.modes.declaration import mode
 from blade.modes.evidence import FEWEST_ALIKE, Candidate, RolloutEvidence
 
 _JUDGE = pattern_of(r"(?i)judge")
 """A judge is a model behind an endpoint; an error that only names it says nothing of the grader's code."""
+
+_NOT_STARTED = pattern_of(
+    r"(?i)\b(?:could|did|can|was|were)(?:n't| not)\b|\bcannot\b|\b(?:unable|failed) to (?:start|pull|create|launch|build|schedule|begin|run)\b"
+    r"|\bnever (?:started|ran)\b|\bnot[ _]?started\b"
+)
 
 
 @mode(
@@ -40,8 +46,7 @@ _JUDGE = pattern_of(r"(?i)judge")
     owner="harness",
 )
 def grader_did_not_run(evidence: RolloutEvidence) -> Candidate | None:
-    broke = evidence.sign("broke:grader")
-    if broke is not None and MACHINERY.search(broke.quote) and not evidence.passes_with(broke):
+    if (broke := _recorded(evidence)) is not None:
         told = evidence.contrast(broke)
         return Candidate(confidence=Confidence.LIKELY, subject=broke.subject, signs=(broke,), contrast=told)
     if evidence.outcome == "errored" and _JUDGE.search(evidence.error_class or ""):
@@ -71,3 +76,15 @@ def grader_did_not_run(evidence: RolloutEvidence) -> Candidate | None:
     return Candidate(
         confidence=Confidence.SUSPECTED, signs=(started,), contrast="the grader's log shows no test session"
     )
+
+
+def _recorded(evidence: RolloutEvidence) -> Sign | None:
+    """What the row records of a grader whose machine or endpoint failed, or that could not be started."""
+    broke = evidence.sign("broke:grader") or evidence.sign("broke:harness")
+    its_own = broke is not None and (broke.kind == "broke:grader" or of_grader(broke.quote))
+    if broke is not None and its_own and MACHINERY.search(broke.quote) and not evidence.passes_with(broke):
+        return broke
+    if evidence.checks_asked:
+        return None
+    stated = (one for one in evidence.of("status") if of_grader(one.subject) and _NOT_STARTED.search(one.subject))
+    return next((one for one in stated if not evidence.alike(one)[1]), None)

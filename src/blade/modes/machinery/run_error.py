@@ -37,9 +37,9 @@ def run_error(evidence: RolloutEvidence) -> Candidate | None:
     if cut is not None and not evidence.is_usual_status(cut):
         return None
     machinery = evidence.difference(Differs.ERROR)
-    if machinery is not None:
-        told = evidence.sign("broke:harness")
-        signs = (told,) if told is not None else ()
+    if machinery is not None and not of_grader(machinery.detail):
+        sign = evidence.sign("broke:harness")
+        signs = (sign,) if sign is not None else ()
         return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, signs=signs, differences=(machinery,))
     if named_limit(evidence) or evidence.difference(Differs.CUT) is not None or of_grader(evidence.error_class):
         return None

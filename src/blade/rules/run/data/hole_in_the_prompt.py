@@ -9,13 +9,14 @@ What to do
 Limits
     Holes are told by their form (`{{name}}`, `${NAME}`, `[insert ...]`, a line that is only `None`), and only where half
     of the repeats say in English that something is missing and no passing rollout that was read has the same in its
-    prompt; a hole that is simply empty is not seen.
+    prompt. A placeholder that the prompt calls one, or that an agent uses in a call, is meant. A hole that is simply
+    empty is not seen.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from blade.evidence import quotes
@@ -51,7 +52,7 @@ def hole_in_the_prompt(context: RunContext) -> Iterator[Doubt]:
     passing = (walk for walk in context.reading.walks.values() if never and walk.passed)
     usual = {hole for walk in passing for hole in _holes(walk)}
     for task, walks in never.items():
-        holes = [hole for hole in _holes(walks[0]) if hole not in usual]
+        holes = [hole for hole in _holes(walks[0]) if hole not in usual and not _is_meant(hole, walks)]
         if holes and sum(_misses_it(walk) for walk in walks) * 2 >= len(walks):
             yield Doubt(
                 about="task",
@@ -60,6 +61,13 @@ def hole_in_the_prompt(context: RunContext) -> Iterator[Doubt]:
                 rollouts=len(walks),
                 places=tuple((task, walk.repeat) for walk in walks),
             )
+
+
+def _is_meant(hole: str, walks: Sequence[AlignedTrajectory]) -> bool:
+    """Whether the prompt says that it gives placeholders, or an agent put this one to use: then it is what was asked for."""
+    prompt = "\n".join(step.text for step in walks[0].rollout.prompt)[:LONGEST_PROMPT]
+    used = any(hole in (call.arguments or "") for walk in walks for call in walk.calls)
+    return used or re.search(r"(?i)\bplace.?holders?\b", prompt) is not None
 
 
 def _misses_it(walk: AlignedTrajectory) -> bool:

@@ -8,7 +8,7 @@ What to do
 
 Limits
     Looks only at outputs that the verifier records beside what it expected. Names say which is which, or the values do: in
-    the failures of a task one of the two is always the same, and the other is written in several ways. Fields of which
+    the failures of some task one of the two is always the same, and the other is written in several ways. Fields of which
     passes have such a pair as well are a text and its trimmed copy. White space may matter in a task about layout.
     Answers that were extracted from a message are the business of TSK003.
 """
@@ -74,8 +74,8 @@ def equal_output_rejected(context: RunContext) -> Iterator[Doubt]:
     by_task: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for walk, pair in failing:
         by_task.setdefault((walk.rollout.key.task_id, pair.path, pair.other), []).append(pair.texts)
-    told = {at for at, texts in by_task.items() if at[1:] not in trimmed and _tell_which_is_which(texts)}
-    found = [(w, p) for w, p in failing if p.named or (w.rollout.key.task_id, p.path, p.other) in told]
+    told = {at[1:] for at, texts in by_task.items() if _tell_which_is_which(texts)} - trimmed
+    found = [(walk, pair) for walk, pair in failing if pair.named or (pair.path, pair.other) in told]
     if found:
         named = ", ".join(dict.fromkeys(walk.place for walk, _ in found))
         yield Doubt(

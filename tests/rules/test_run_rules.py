@@ -446,6 +446,8 @@ QUIET = [
     Quiet("TSK015", "a module of the solution", [judged("t", "ModuleNotFoundError: No module named 'solution'")]),
     Quiet("TSK015", "the agent made it", [judged("t", NO_MODULE, output="I wrote cocotb.py")]),
     Quiet("TSK015", "the task asks for it", [judged("t", NO_MODULE, prompt="Write cocotb.py.")]),
+    Quiet("TSK015", "an extension of a source that the task names", [judged("t", "ModuleNotFoundError: No module named 'fast_c'", prompt="Write fast.c.")]),
+    Quiet("TSK015", "the agent installs it where tests do not run", [judged("t", NO_MODULE, output=acted(("bash", {"cmd": "pip install cocotb"}, "Collecting cocotb")))], alone=True),
     Quiet("TSK015", "part of a package", [judged("t", "ModuleNotFoundError: No module named 'shop.cart'")]),
     Quiet("TSK015", "only the agent asked for it", [judged("t", NO_MODULE, output="import cocotb")], alone=True),
     Quiet("TSK015", "a passing rollout shows it", [judged("t", NO_MODULE), judged("u", NO_MODULE, passed=True)], alone=True),

@@ -474,6 +474,9 @@ class Learner:
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
             errors = self.first_role("error") is None and self._lacks_in_passes(column)
             decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
+            if decided is None and not (self.has_repeats() and self.constant_in_task(path)):
+                ended = texts.says_how_it_ended(column, self._passed)
+                decided = ("status", "one value in nearly all passes, and others in failures") if ended else None
             if decided is not None:
                 self.claim(path, *decided)
         states = [
@@ -496,6 +499,9 @@ class Learner:
         free = [p for p in self.sample.columns if "[" not in p and p not in self.found and not self.is_inside(p)]
         trajectory = self.first_role("trajectory")
         prose = [path for path in self.free(self.sample.scalars) if texts.is_prose(self.sample.of(path))]
+        prose += [
+            path for path in self.free(BY_NAME["answer"].paths) if path in self.sample.scalars and path not in prose
+        ]
         output = self._last_words() if trajectory is not None else texts.beside(self.sample, prose)
         groups = self.groups if self.has_repeats() else None
         pair = matches.agreeing_pair(self.sample, free, self.reward, groups, output)
@@ -598,7 +604,8 @@ class Learner:
         for path in self.free([p for p in self.sample.columns if "[" not in p]):
             values = self.sample.of(path)
             plain = len({_key(value) for value in values}) > 1 and not any(isinstance(value, dict) for value in values)
-            if plain and self.constant_in_task(path) and self._differs_between_tasks(path):
+            often = 2 * len(values) > len(self.sample)
+            if plain and often and self.constant_in_task(path) and self._differs_between_tasks(path):
                 self.claim(path, "task-field", "the same in every repeat of a task, and different between tasks")
 
 

@@ -38,6 +38,8 @@ HANDED_IN_NOTHING = ("patch:empty", "patch:not-applied", "log:test-failed", "log
 def no_verdict(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.difference(Differs.CUT) is not None or evidence.stopped_at_most is not None:
         return None
+    if evidence.sign("patch:empty", "patch:not-applied") is not None:
+        return None  # there was nothing to test
     empty = next((one for one in evidence.all_of(Differs.NO_RECORD) if one.detail in ("", UNDECIDED)), None)
     if empty is not None and not (evidence.run.answers_recorded and evidence.difference(Differs.NO_ANSWER, "answer")):
         what = (

@@ -112,6 +112,24 @@ def test_a_sub_agent_acts_where_it_was_called(tmp_path: Path) -> None:
     assert texts == ["Both.", "Make part work.", "Both.", "Done.", "Done."]
 
 
+def test_a_tool_that_reported_an_error_is_known_by_its_flag(tmp_path: Path) -> None:
+    trial = make.harbor_trial(tmp_path / "job", "a", 1.0)
+    trajectory = make.atif("a")
+    trajectory["steps"][1]["observation"]["results"][1]["is_error"] = True
+    trajectory["steps"][1]["extra"] = {"tool_result_is_error": True}
+    trajectory["steps"].append(
+        {
+            "source": "agent",
+            "tool_calls": [{"tool_call_id": "c3", "function_name": "read", "arguments": {}}],
+            "observation": {"results": [{"source_call_id": "c3", "content": "no"}]},
+            "extra": {"tool_result_is_error": True},
+        }
+    )
+    make.write(trial / "agent" / "trajectory.json", trajectory)
+    steps = blade.load_run(trial)["a", 0].steps or ()
+    assert [step.failed for step in steps if step.kind == "result"] == [False, True, True]
+
+
 def test_swe_bench_counts_the_instances_that_its_summary_counts(tmp_path: Path) -> None:
     run = blade.load_run(make.swe_bench(tmp_path / "swe", {"x-1": True, "x-2": False, "x-3": True}))
     assert outcomes(run) == {"x-1#0": "passed", "x-2#0": "failed", "x-3#0": "passed"}

@@ -17,7 +17,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Differs, Sign
 from blade.modes.compared import ANSWERS
 from blade.modes.declaration import mode
-from blade.modes.evidence import COMMON_IN_PASSES, Candidate, RolloutEvidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 KINDS = {
     "answer:sign": "the sign",

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from blade.ingest import cells, fields
 from blade.ingest.mapping import is_talk, reward_of
+from blade.ingest.roles.outcome import counts_attempts
 from blade.ingest.roles.results import is_result, verdict_fields, verdict_of
 
 _DEEPEST = 6
@@ -379,6 +380,40 @@ def _speech(value: Any) -> tuple[str, str] | None:
     ]
     who = next((name for name in whos if len({item[name] for item in value}) > 1), None)
     return (who, what) if who is not None and what is not None else None
+
+
+def steps_of_episodes(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """The field that ends an episode and the one that names it, where rows are steps: another counts up until the end and
+    starts again.
+    """
+    names = list(rows[0]) if rows else []
+    flags = (name for name in names if not fields.is_verdict(name) and all(type(row.get(name)) is bool for row in rows))
+    for end in flags:
+        episodes: list[list[Mapping[str, Any]]] = [[]]
+        for row in rows:
+            episodes[-1].append(row)
+            episodes += [[]] if row[end] else []
+        whole = episodes[:-1]
+        if len(whole) < _FEWEST_GRADED or not any(len(one) > 1 for one in whole):
+            continue
+        counters = (name for name in names if not counts_attempts(name))
+        counts = any(all(_counts_up([row.get(name) for row in one]) for one in whole) for name in counters)
+        named = (n for n in names if len({str(one[0].get(n)) for one in whole}) == len(whole) and _is_shared(n, whole))
+        episode = next(named, None)
+        if counts and episode is not None:
+            return end, episode
+    return None
+
+
+def _counts_up(values: Sequence[Any]) -> bool:
+    return all(type(value) is int for value in values) and list(values) in (
+        list(range(len(values))),
+        list(range(1, len(values) + 1)),
+    )
+
+
+def _is_shared(name: str, groups: Sequence[Sequence[Mapping[str, Any]]]) -> bool:
+    return all(len({str(row.get(name)) for row in group}) == 1 for group in groups)
 
 
 def has_output(row: Mapping[str, Any]) -> bool:

@@ -28,6 +28,8 @@ _LEARNED_FROM = 100
 _NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
 _REWARDS = ("reward", "score")
 _DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
+_DIGITS = re.compile(r"[\d._-]+")
+_VERSIONED = re.compile(r"[a-zA-Z].*\d")
 _WANTED = re.compile(r"expect|want|target|gold|should", re.IGNORECASE)
 """What a test is meant to do, which is no verdict on what it did."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -192,10 +194,10 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
         _collect_inside(value, f"{path}." if path else "", around, found, depth)
         return
     here = f"{path}.*" if path else "*"
-    counted = _counted(value, around)
+    counted, grouped = _counted(value, around), _grouped_by(value)
     for key, item in entries:
-        if isinstance(item, list) or (isinstance(item, dict) and _are_groups(value)):
-            _collect(item, here, around | ({"task_id": key} if key is not None else {}), found, depth + 1)
+        if isinstance(item, list) or (isinstance(item, dict) and grouped):
+            _collect(item, here, around | ({grouped or "task_id": key} if key is not None else {}), found, depth + 1)
         elif isinstance(item, dict):
             record = {**around, **item}
             if key in counted:
@@ -206,16 +208,20 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
             _collect_inside(item, f"{here}.", _inherited(record), found, depth)
 
 
-def _are_groups(value: Any) -> bool:
-    """Whether the entries of a map are maps of records themselves: categories with their tasks, or tasks with their attempts.
+def _grouped_by(value: Any) -> str:
+    """What the keys of a map name whose entries are maps of records themselves: categories, tasks with their attempts, or
+    models that did the same tasks; empty for any other map.
 
     A few names that come back in more entries than they are name graders, and the entries are records.
     """
     inner = list(value.values()) if isinstance(value, dict) else []
     if not inner or not all(map(_is_map, inner)):
-        return False
+        return ""
     names = {name for one in inner for name in one}
-    return len(names) > len(inner) or all(_counted(one, {"task_id": ""}) for one in inner)
+    if len(names) <= len(inner) and not all(_counted(one, {"task_id": ""}) for one in inner):
+        return ""
+    shared = len({frozenset(one) for one in inner}) == 1
+    return "model" if shared and name_models([*value]) else "task_id"
 
 
 def _counted(value: Any, around: Mapping[str, Any]) -> dict[str | None, int]:
@@ -336,6 +342,14 @@ def named_attempt(name: str) -> tuple[str, int] | None:
     """The task and the number of the attempt in a name such as `sort-list.trial-2`."""
     found = _ATTEMPT.fullmatch(name)
     return (found[1], int(found[2])) if found is not None else None
+
+
+def name_models(names: Sequence[str]) -> bool:
+    """Whether several names are those of models: most have a version or a size, and none is another with another number."""
+    stems = {_DIGITS.sub("", name) for name in names}
+    return (
+        len(names) > 1 and len(stems) == len(names) and 2 * sum(map(bool, map(_VERSIONED.search, names))) > len(names)
+    )
 
 
 def talk_field(rows: Sequence[Mapping[str, Any]]) -> str | None:

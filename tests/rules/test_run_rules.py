@@ -483,6 +483,8 @@ QUIET = [
     Quiet("DAT005", "a template in every prompt", six(*(rollout(t, prompt=f"Fill {{{{name}}}} for {t}.", passed=t != "t") for t in "tuvwxy"))),
     Quiet("DAT005", "a passing task", six(*(asked(t, "Use {{ctx}}.", passed=True) for t in "tu"))),
     Quiet("DAT005", "a variable of a shell", [asked("t", "Explain: echo ${HOME}", output="It prints the home folder.")]),
+    Quiet("DAT005", "a placeholder that the prompt asks for", [asked("t", "Replace each secret with a placeholder such as <your key>.", output="All keys are placeholder values now.")]),
+    Quiet("DAT005", "what the agent works with", [rollout("t", prompt="Replace each secret with <your key>.", output=[*acted(("write", {"text": "key = <your key>"}, "ok")), said("The file is not included.")])]),
     Quiet("DAT005", "braces of code", [asked("t", "Complete: def f(x):\n    return {x: [1, 2]}")]),
     Quiet("DAT004", "an option", [asked("t", "Which? A) Ada Lovelace B) Alan Turing. Answer: one letter", expected_answer="Ada Lovelace")]),
     Quiet("DAT004", "a given", [asked("t", "Ada Lovelace wrote it. Who was first?", expected_answer="Ada Lovelace")]),

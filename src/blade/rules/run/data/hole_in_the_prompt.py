@@ -9,7 +9,7 @@ What to do
 Limits
     Holes are told by their form (`{{name}}`, `${NAME}`, `[insert ...]`, a line that is only `None`), and only where half
     of the repeats say in English that something is missing and no passing rollout that was read has the same in its
-    prompt; a hole that is simply empty is not seen.
+    prompt; a hole that is simply empty is not seen. What the agent's calls hold as well is content.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def hole_in_the_prompt(context: RunContext) -> Iterator[Doubt]:
     passing = (walk for walk in context.reading.walks.values() if never and walk.passed)
     usual = {hole for walk in passing for hole in _holes(walk)}
     for task, walks in never.items():
-        holes = [hole for hole in _holes(walks[0]) if hole not in usual]
+        holes = [
+            hole for hole in _holes(walks[0]) if hole not in usual and not any(_uses(walk, hole) for walk in walks)
+        ]
         if holes and sum(_misses_it(walk) for walk in walks) * 2 >= len(walks):
             yield Doubt(
                 about="task",
@@ -65,7 +67,14 @@ def hole_in_the_prompt(context: RunContext) -> Iterator[Doubt]:
 def _misses_it(walk: AlignedTrajectory) -> bool:
     """Whether the agent says that something was not given to it: code and templates have braces that are no holes."""
     spoken = [step.text for step in walk.steps if step.party == "agent" and step.kind == "message"]
-    return any(_MISSED.search(text) is not None for text in spoken)
+    given = "\n".join(step.text for step in walk.rollout.prompt)[:LONGEST_PROMPT].lower()
+    # What the prompt says itself, such as "use placeholders", tells nothing in the agent's mouth.
+    return any(found[0].lower() not in given for text in spoken for found in _MISSED.finditer(text))
+
+
+def _uses(walk: AlignedTrajectory, hole: str) -> bool:
+    """Whether the agent works with the words of a hole: then they are what the task is about."""
+    return any(hole in (call.arguments or "") for call in walk.calls)
 
 
 def _holes(walk: AlignedTrajectory) -> tuple[str, ...]:

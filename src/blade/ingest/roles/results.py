@@ -47,6 +47,10 @@ MOST = 5_000
 """Results read of one row; a larger set is a log, not a list of criteria."""
 
 
+LONGEST_NAME = 120
+"""Characters of the name of what failed, where it is told in a sentence."""
+
+
 class Result(NamedTuple):
     """One of them, and where its verdict stands below the field."""
 
@@ -145,6 +149,12 @@ def _traces(value: object, shape: ResultShape, names: object) -> Iterator[Result
             yield Result(str(name), False, str(name), text, "" if "." in name else str(name))
 
 
+def _failures(value: object, shape: ResultShape, names: object) -> Iterator[Result]:
+    for place, name in enumerate(value) if isinstance(value, list) else ():
+        if isinstance(name, str):
+            yield Result(name[:LONGEST_NAME], False, str(place), name if len(name) > LONGEST_NAME else "")
+
+
 def _parallel(value: object, shape: ResultShape, names: object) -> Iterator[Result]:
     if isinstance(value, list) and isinstance(names, list) and len(value) == len(names):
         for place, (name, item) in enumerate(zip(names, value, strict=True)):
@@ -159,6 +169,7 @@ _READ = {
     "numbered": _numbered,
     "sides": _sides,
     "traces": _traces,
+    "failures": _failures,
     "parallel": _parallel,
 }
 
@@ -201,6 +212,8 @@ def _of_lists(values: Sequence[list[Any]]) -> Iterator[ResultShape]:
         all(type(item) in (int, float) and item in (0, 1) for item in items) and len(items) > len(values)
     ):
         yield ResultShape(kind="numbered")
+    elif all(isinstance(item, str) and item.strip() for item in items):
+        yield ResultShape(kind="failures")
     elif all(isinstance(item, dict) for item in items):
         for name in verdict_fields(items):
             yield ResultShape(kind="objects", verdict=name, name=_name_field(values, name))

@@ -128,7 +128,7 @@ def _is_class(value: str) -> bool:
 
 
 def _is_path(value: str) -> bool:
-    return "/" in value or value.startswith("http")
+    return ("/" in value and value.lower() != "n/a") or value.startswith("http")
 
 
 def _long(

@@ -15,7 +15,7 @@ from blade.model.diagnosis import Label, TaskCause
 from blade.model.errors import ArtifactError
 from blade.model.finding import Cause
 from blade.model.options import Options
-from builders import Row, response, rollout, write_jsonl
+from builders import Row, call, response, result, rollout, said, write_jsonl
 
 
 def causes(folder: Path, rows: list[Row]) -> dict[str, TaskCause]:
@@ -48,6 +48,17 @@ def test_an_equal_answer_that_was_rejected_is_the_tasks_fault(tmp_path: Path) ->
     found = causes(tmp_path, rows)["t"]
     assert (found.cause, found.confidence, found.decided_by) == (Cause.TASK, "likely", "rule:correct-but-rejected")
     assert found.because == "2 correct answer rejected"
+
+
+def test_what_is_nobodys_has_no_cause(tmp_path: Path) -> None:
+    def session(task: str, last: str, **more: Any) -> Row:
+        steps = [call("bash", '{"cmd": "make"}'), result("built"), said(last)]
+        return rollout(task, repeat=0, prompt="Make it run.", output=steps, **more)
+
+    rows = [session(f"t{n}", "", tests={"runs": False, "builds": False}) for n in range(4)]
+    rows += [session(f"u{n}", "It runs.", passed=True, tests={"runs": True, "builds": True}) for n in range(6)]
+    found = causes(tmp_path, rows)["t0"]
+    assert (found.cause, found.because) == (None, "1 session ended on an empty reply")
 
 
 def test_a_limit_is_behavior(tmp_path: Path) -> None:

@@ -422,3 +422,22 @@ def test_attempts_that_are_judged_are_nobody_s_words(tmp_path: Path) -> None:
     ]
     with pytest.raises(blade.BladeError, match="--map task=riddle"):
         read(tmp_path, rows)
+
+
+def test_skipped_cases_do_not_hide_the_verdict(tmp_path: Path) -> None:
+    words = ("passed", "failed", "skipped", "failed", "passed", "error")
+    rows = [
+        {"node": f"tests/test_m.py::test[{n}]", "ended": words[n % 6], "run": k} for n in range(12) for k in range(2)
+    ]
+    run = read(tmp_path, rows)
+    assert repeats(run) == (12, 24)
+    assert sorted(run.rollouts["outcome"]) == ["failed"] * 8 + ["passed"] * 8 + ["unscored"] * 8
+
+
+def test_a_counter_is_no_rival_of_the_verdict(tmp_path: Path) -> None:
+    rows = [
+        {"goal": f"Find box {n} on the map", "trial_no": k, "final_reward": float((n + k) % 2), "hit_cap": n == 3}
+        for n in range(8)
+        for k in range(2)
+    ]
+    assert passed(read(tmp_path, rows)) == [bool((n + k) % 2) for n in range(8) for k in range(2)]

@@ -19,7 +19,7 @@ from blade.evidence.answers import compare_answer, is_opaque
 from blade.evidence.closings import final_text
 from blade.evidence.templates import mask, telling
 from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
-from blade.ingest.roles.breakdowns import MACHINERY, names_a_breakdown
+from blade.ingest.roles.breakdowns import MACHINERY, names_a_breakdown, what_was_raised
 from blade.model.expected import Due, DueCall, VerifierCheck, VerifierText
 from blade.model.finding import Difference, Differs
 from blade.model.rollout import JUDGED, WHOLE, Features, Outcome, Rollout, Step
@@ -318,7 +318,8 @@ def is_breakdown(said: VerifierText) -> str | None:
     """Who failed by the words of a field that names breakdowns: `grader`, `harness`, or None where they tell of neither."""
     if not said.recorded or not names_a_breakdown(said.text):
         return None
-    return GRADER if _OF_VERIFIER.search(said.text) else HARNESS if MACHINERY.search(said.text) else None
+    told = what_was_raised(said.text)
+    return GRADER if _OF_VERIFIER.search(told) else HARNESS if MACHINERY.search(told) else None
 
 
 def _is_machinery(said: VerifierText) -> bool:

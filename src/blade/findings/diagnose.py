@@ -152,6 +152,8 @@ def _with_files(value: Any, reading: RereadRollouts) -> Any:
         source = walk.rollout.source if walk is not None else None
         return replace(value, file=source.artifact, line=source.line) if source is not None else value
     if isinstance(value, tuple):
+        if {*map(type, value)} <= {str}:
+            return value  # the names of thousands of tasks
         return tuple(_with_files(one, reading) for one in value)
     if isinstance(value, Struct):
         return replace(value, **{name: _with_files(getattr(value, name), reading) for name in value.__struct_fields__})

@@ -62,6 +62,8 @@ def _laid_out(value: Any) -> Any:
     if not isinstance(value, dict) or len(value) < 2:
         return value
     columns = list(value.values())
+    if (rows := _table_in(columns)) is not None:
+        return rows
     lists = {name: column for name, column in value.items() if isinstance(column, list)}
     if _are_columns(list(lists.values())):
         rest = {name: one for name, one in value.items() if not isinstance(one, dict | list)}
@@ -79,6 +81,17 @@ def _laid_out(value: Any) -> Any:
             for place, one in enumerate(attempts)
         ]
     return value
+
+
+def _table_in(values: Sequence[Any]) -> list[Fields] | None:
+    """The rows of a table that is written as the names of its columns and a list of cells for each row."""
+    plain = [one for one in values if isinstance(one, list) and len(one) > 1]
+    for names in plain:
+        if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+            for rows in plain:
+                if rows is not names and all(isinstance(row, list) and len(row) == len(names) for row in rows):
+                    return [dict(zip(names, row, strict=True)) for row in rows]
+    return None
 
 
 def _are_columns(lists: Sequence[list[Any]]) -> bool:
@@ -156,7 +169,7 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
     here = f"{path}.*" if path else "*"
     counted = _counted(value, around)
     for key, item in entries:
-        if isinstance(item, list):
+        if isinstance(item, list) or (isinstance(item, dict) and _are_groups(value)):
             _collect(item, here, around | ({"task_id": key} if key is not None else {}), found, depth + 1)
         elif isinstance(item, dict):
             record = {**around, **item}
@@ -166,6 +179,18 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
                 record["task_id"] = f"{around['task_id']}/{key}" if "task_id" in around else key
             found.setdefault(here, []).append(record)
             _collect_inside(item, f"{here}.", _inherited(record), found, depth)
+
+
+def _are_groups(value: Any) -> bool:
+    """Whether the entries of a map are maps of records themselves: categories with their tasks, or tasks with their attempts.
+
+    A few names that come back in more entries than they are name graders, and the entries are records.
+    """
+    inner = list(value.values()) if isinstance(value, dict) else []
+    if not inner or not all(map(_is_map, inner)):
+        return False
+    names = {name for one in inner for name in one}
+    return len(names) > len(inner) or all(_counted(one, {"task_id": ""}) for one in inner)
 
 
 def _counted(value: Any, around: Mapping[str, Any]) -> dict[str | None, int]:

@@ -174,9 +174,13 @@ class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def answered_at_once(self) -> bool:
-        """Whether the agent was asked once, without tools, and answered: what failed after that is not the agent's session."""
+        """Whether the agent was asked once, without tools, and its answer was taken: what failed then is not its session."""
+        if not (self.answer or "").strip():
+            return False
         acts = [step for step in self.steps or () if step.kind != "reasoning"]
         plain = len(acts) == 1 and acts[0].kind == "message" and acts[0].party == "agent" and bool(acts[0].text.strip())
+        if self.due.extracts and not self.answer:
+            return False  # where answers are taken from the output, one without any was still to come
         return plain and not self.offered and self.due.calls is None
 
     @property

@@ -158,6 +158,14 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
             found[one.kind] = (*found.get(one.kind, ()), one)
         return found
 
+    @property
+    def _checks_held(self) -> Hashable:
+        """Whether checks were made, and whether none, one, some or all of them failed: suites differ in their numbers."""
+        asked, met = self.checks_asked, self.checks_met or 0
+        if asked is None:
+            return bool(met)
+        return asked > 0, asked > 1, met > 0, min(max(asked - met, 0), 2)
+
     @made_once
     def opened(self) -> list[tuple[str, ...]]:
         """The kinds of signs and differences that were asked for and are there, in the order of asking."""
@@ -174,8 +182,7 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
             self.calls and 1,
             bool(self.agent_chars),
             bool(self.answer),
-            self.checks_met,
-            self.checks_asked,
+            self._checks_held,
             self.fired,
             self.expects_answer,
             self.judged_otherwise,

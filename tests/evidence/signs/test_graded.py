@@ -349,6 +349,17 @@ def test_the_one_literal_of_a_list_that_nothing_names() -> None:
     assert wanted(prompt, "nothing of it", "$status") is None
 
 
+def test_what_the_tests_own_script_prints_is_no_requirement() -> None:
+    def wanted(script: str) -> list[str] | None:
+        log = pytest_log('assert "TEST PASSED" in result', "AssertionError: assert 'TEST PASSED' in 'reset'").replace(
+            "    def test_it():\n", f"    def test_it():\n        script = {script!r}\n"
+        )
+        return seen(attempt(DONE, grader=log, prompt="Deploy the branches.")).get("literal:not-in-prompt")
+
+    assert wanted("curl -s localhost") == ["TEST PASSED"]
+    assert wanted('[ "$MAIN" = "main" ] && echo "TEST PASSED"') is None
+
+
 @pytest.mark.parametrize(
     ("output", "host"),
     [

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from blade.evidence.differences import is_breakdown
 from blade.evidence.signs.view import RolloutView, sign
+from blade.ingest.roles.breakdowns import what_was_raised
 from blade.model.finding import Sign
 
 
@@ -26,4 +27,5 @@ def breakdowns(view: RolloutView) -> Iterator[Sign]:
         whose = is_breakdown(said) if said.recorded else None
         if whose is not None:
             who = "grader" if view.rollout.answered_at_once else whose
-            yield sign(f"broke:{who}", said.text.strip().rpartition("\n")[2], said.text, said.field)
+            words = what_was_raised(said.text.strip()).partition("\n")[0]
+            yield sign(f"broke:{who}", words, words, said.field)

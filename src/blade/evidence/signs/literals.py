@@ -85,7 +85,9 @@ def _all(view: RolloutView) -> Iterator[Sign]:
         if (pair := _as_prompted(event, given)) is not None:
             yield sign("literal:near-miss", f"{pair[0]}|{pair[1]}", event.message, log.field)
         for wanted, quote in _literals_in(text, event.expected):
-            if wanted.strip() in given or wanted.strip(" .,:;/'\"()[]{}") in given or _fills_a_template(wanted, given):
+            if wanted.strip() in given or wanted.strip(" .,:;/'\"()[]{}") in given:
+                continue
+            if _test_prints(wanted, log.text) or _fills_a_template(wanted, given):
                 continue
             spelled = _respelled(wanted, given, squeezed, places)
             as_told = spelled and not (spelled.lower() == wanted.lower() and ".lower()" in text)
@@ -99,6 +101,11 @@ def _all(view: RolloutView) -> Iterator[Sign]:
                 and event.expected != wanted
             ):
                 yield sign("literal:not-in-prompt", wanted, quote, log.field)
+
+
+def _test_prints(wanted: str, log: str) -> bool:
+    """Whether the test's own script writes the literal where all is well: `echo "TEST PASSED"` asks nothing of the agent."""
+    return re.search(rf"""\b(?:echo|printf?|puts|log|println!?)\b[ (]*['"]{re.escape(wanted)}['"]""", log) is not None
 
 
 def _as_prompted(event: LogEvent, given: str) -> tuple[str, str] | None:

@@ -56,7 +56,21 @@ def owns(here: FolderListing) -> bool:
 
 def _members(here: FolderListing) -> list[str]:
     """The trials of a folder, as paths below it; none where it is no folder of trials."""
-    return _folders(here) or _files(here)
+    return _files_of_tasks(here) or _folders(here) or _files(here)
+
+
+def _files_of_tasks(here: FolderListing) -> list[str]:
+    """Files of attempts, such as `attempt-1.json`, in a folder for each task."""
+    tasks = [listing(here.path / name, here.path) for name in here.folders]
+    named = [[name for name in _files(task) if _counts(_without_ending(name))] for task in tasks[:FIRST_CHILDREN]]
+    if len(named) < _FEWEST or not all(named):
+        return []
+    ending = f".{named[0][0].rpartition('.')[2]}"
+    return [f"{task.path.name}/{name}" for task in tasks for name in task.files if name.endswith(ending)]
+
+
+def _counts(name: str) -> bool:
+    return named_attempt(f"x.{name}") is not None
 
 
 def _files(here: FolderListing) -> list[str]:
@@ -124,7 +138,7 @@ def _folders(here: FolderListing) -> list[str]:
 
 def _is_attempt(name: str, tasks: int) -> bool:
     """`trial-2`, or a number that is smaller than there are tasks: as many attempts as tasks may be models."""
-    return named_attempt(f"x.{name}") is not None or (name.isdecimal() and int(name) < tasks)
+    return _counts(name) or (name.isdecimal() and int(name) < tasks)
 
 
 def _are_trials(folders: Sequence[FolderListing]) -> bool:

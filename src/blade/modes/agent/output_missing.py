@@ -1,8 +1,9 @@
 """What the task asks for is not there: a file that the prompt names, or an answer.
 
 Evidence
-    A test cannot find a path that the prompt names, no answer could be taken from the output, or its last line lacks the label that the answers of nearly all passes have.
-    Suspected of nobody where the session stops after a result and hardly any pass does.
+    A test cannot find a path that the prompt names, no answer could be taken from the output, its last line lacks the
+    label that the answers of nearly all passes have, or a talk of several agents ends with the output of a program that
+    nobody draws a conclusion from. Suspected of nobody where the session stops after a result and hardly any pass does.
 Contradicted by
     The same test passing with the same path absent.
 False alarms
@@ -51,6 +52,10 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
         )
     if evidence.silent:
         return None  # nothing came of the model at all, which is not its answer
+    open_end = evidence.sign("talk:no-conclusion")
+    if open_end is not None and evidence.difference(Differs.ANSWER, "absent") is not None:
+        told = "the talk ends with the output of a program, and nobody concludes from it"
+        return Candidate(confidence=Confidence.LIKELY, subject="no final answer", signs=(open_end,), contrast=told)
     label = evidence.run.closing_label
     if label and evidence.judged and not evidence.calls and not evidence.answer and not _labelled(evidence, label):
         told = (

@@ -1,7 +1,8 @@
 """The model's endpoint failed, and the agent could not act or go on.
 
 Evidence
-    An error in the words of an endpoint's client is recorded, and no reply of the model follows it.
+    An error in the words of an endpoint's client is recorded, or the response itself has failed, and no reply of the
+    model follows it.
 Contradicted by
     A reply of the model after the error.
 False alarms
@@ -35,8 +36,10 @@ def provider_failed(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("agent:api-error")
     if sign is not None:
         return Candidate(confidence=evidence.strength(sign), subject=sign.subject, signs=(sign,))
+    # The endpoint's own reply says that it failed, in whatever words.
+    replied = evidence.stop == "failed" and "INF001" in evidence.fired
     # A conversation that is too long is refused by the endpoint, which works.
-    if evidence.sign("agent:context-full") is not None or "INF007" not in evidence.fired:
+    if evidence.sign("agent:context-full") is not None or not (replied or "INF007" in evidence.fired):
         return None
     return Candidate(
         confidence=Confidence.LIKELY, contrast="the endpoint's error is recorded, and the agent says nothing after it"

@@ -9,13 +9,14 @@ What to do
 Limits
     Holes are told by their form (`{{name}}`, `${NAME}`, `[insert ...]`, a line that is only `None`), and only where half
     of the repeats say in English that something is missing and no passing rollout that was read has the same in its
-    prompt; a hole that is simply empty is not seen. What the agent's calls hold as well is content.
+    prompt. A placeholder that the prompt calls one, or that an agent uses in a call, is meant. A hole that is simply
+    empty is not seen.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from blade.evidence import quotes
@@ -51,9 +52,7 @@ def hole_in_the_prompt(context: RunContext) -> Iterator[Doubt]:
     passing = (walk for walk in context.reading.walks.values() if never and walk.passed)
     usual = {hole for walk in passing for hole in _holes(walk)}
     for task, walks in never.items():
-        holes = [
-            hole for hole in _holes(walks[0]) if hole not in usual and not any(_uses(walk, hole) for walk in walks)
-        ]
+        holes = [hole for hole in _holes(walks[0]) if hole not in usual and not _is_meant(hole, walks)]
         if holes and sum(_misses_it(walk) for walk in walks) * 2 >= len(walks):
             yield Doubt(
                 about="task",
@@ -64,17 +63,17 @@ def hole_in_the_prompt(context: RunContext) -> Iterator[Doubt]:
             )
 
 
+def _is_meant(hole: str, walks: Sequence[AlignedTrajectory]) -> bool:
+    """Whether the prompt says that it gives placeholders, or an agent put this one to use: then it is what was asked for."""
+    prompt = "\n".join(step.text for step in walks[0].rollout.prompt)[:LONGEST_PROMPT]
+    used = any(hole in (call.arguments or "") for walk in walks for call in walk.calls)
+    return used or re.search(r"(?i)\bplace.?holders?\b", prompt) is not None
+
+
 def _misses_it(walk: AlignedTrajectory) -> bool:
     """Whether the agent says that something was not given to it: code and templates have braces that are no holes."""
     spoken = [step.text for step in walk.steps if step.party == "agent" and step.kind == "message"]
-    given = "\n".join(step.text for step in walk.rollout.prompt)[:LONGEST_PROMPT].lower()
-    # What the prompt says itself, such as "use placeholders", tells nothing in the agent's mouth.
-    return any(found[0].lower() not in given for text in spoken for found in _MISSED.finditer(text))
-
-
-def _uses(walk: AlignedTrajectory, hole: str) -> bool:
-    """Whether the agent works with the words of a hole: then they are what the task is about."""
-    return any(hole in (call.arguments or "") for call in walk.calls)
+    return any(_MISSED.search(text) is not None for text in spoken)
 
 
 def _holes(walk: AlignedTrajectory) -> tuple[str, ...]:

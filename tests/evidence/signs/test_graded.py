@@ -169,6 +169,9 @@ def test_an_error_of_the_grader_in_every_test() -> None:
     assert "grader:own-error" not in seen(attempt(DONE, grader=mine))
     around = pytest_log("load()", "KeyError: 'suite'", raised="KeyError", at="/grader/run.py:4")
     assert seen(attempt(DONE, grader=around))["grader:own-error"] == ["KeyError: 'suite'"]
+    assert "grader:own-error" not in seen(attempt(DONE, grader=around, prompt="Write the suite to /app/a.json."))
+    reads = pytest_log("load()", "IndexError: list index out of range", raised="IndexError", at="/grader/run.py:4")
+    assert "grader:own-error" not in seen(attempt(DONE, grader=reads))
 
 
 def test_what_the_agent_wrote_into_the_file_of_the_tests_is_its_own() -> None:

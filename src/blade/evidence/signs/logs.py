@@ -100,6 +100,7 @@ _panics = re.compile(
 """How Go and Rust say that the code itself broke, where other languages name a class."""
 _own = ("NameError", "UnboundLocalError", "ReferenceError", "SyntaxError", "IndentationError")
 _of_the_source = ("SyntaxError", "IndentationError")
+_quoted = re.compile(r"'([^'\n]{1,80})'")
 _mark = re.compile(r"^(?:E  |>)")
 SOURCE_LINES, SHORTEST_LINE = 3, 3
 """Lines before an error of the source that show where it is, and the characters of one that tell whose it is."""
@@ -183,9 +184,10 @@ def _is_of_grader(view: RolloutView, log: LogText, event: LogEvent) -> bool:
     if _of_the_runner.match(event.message) or _of_the_runner.match(printed):
         return True
     where = event.frame.where if event.frame is not None else ""
-    if where == "harness":
-        return _breaks(event) and not _is_agents_line(view, log, event)
-    return where == "test" and _is_own(view, log, event)
+    if where == "harness" and (named := _quoted.findall(event.message)):
+        # The program around the tests may read what was handed in: then it looks for what the prompt or the agent names.
+        return _breaks(event) and not any(one in text for one in named for text in (view.prompt, *_of_agent(view)))
+    return where in ("test", "harness") and _is_own(view, log, event)
 
 
 def _frames(view: RolloutView) -> Iterator[Sign]:

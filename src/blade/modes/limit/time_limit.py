@@ -35,7 +35,7 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def time_limit(evidence: RolloutEvidence) -> Candidate | None:
     recorded = limited(evidence, "time", "agent:cut-by-time")
     reached = evidence.sign("agent:at-time-limit")
-    if recorded is not None or reached is None:
+    if recorded is not None or reached is None or evidence.is_usual_end("ends:call-without-result"):
         return recorded
     told = f"{reached.subject}; its last call has no result"
     return Candidate(confidence=Confidence.LIKELY, subject=delivered(evidence), signs=(reached,), contrast=told)

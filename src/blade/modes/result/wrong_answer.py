@@ -17,7 +17,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Differs, Sign
 from blade.modes.compared import ANSWERS
 from blade.modes.declaration import mode
-from blade.modes.evidence import COMMON_IN_PASSES, Candidate, RolloutEvidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 KINDS = {
     "answer:sign": "the sign",
@@ -71,6 +71,8 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
         return Candidate(confidence=Confidence.LIKELY, subject=FALSE, signs=(false,), contrast=told)
     if not evidence.judged or not evidence.answer or not evidence.expects_answer:
         return None
+    if evidence.sign("judge:reason") is not None:
+        return None  # a judge says more
     named = evidence.difference(Differs.CHECK)
     if named is not None or evidence.sign("log:test-failed") is not None:
         return None

@@ -132,12 +132,6 @@ def counted(found: Sequence[Difference]) -> str:
     )
 
 
-def named_alone(failed: Sequence[Difference]) -> str:
-    """The name of the test that fails, where it is one; empty for several."""
-    names = list(dict.fromkeys(one.name for one in failed))
-    return _cut(names[0]) if len(names) == 1 else ""
-
-
 def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
     """Tests or criteria fail: one of several, some, or all, by the grader's account or by its log."""
     if not evidence.judged or (evidence.checks_asked and _how_many(*_numbers(evidence, (), 0)) != how_many):
@@ -153,7 +147,7 @@ def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
     # The verdict is certain; that it is the agent's doing, a failing check alone does not say.
     return Candidate(
         confidence=Confidence.LIKELY,
-        subject=_subject(named, logged, failed),
+        subject=which_checks(named, logged, failed),
         signs=(*_underneath(evidence, logged), *logged),
         differences=named,
         contrast=f"{failed}{of} check{'s' if (asked or failed) != 1 else ''} failed",
@@ -167,7 +161,7 @@ def _underneath(evidence: RolloutEvidence, logged: Sequence[Sign]) -> tuple[Sign
     return (own,) if bare and own is not None and not _BARE.match(own.quote) else ()
 
 
-def _subject(named: Sequence[Difference], logged: Sequence[Sign], failed: int) -> str:
+def which_checks(named: Sequence[Difference], logged: Sequence[Sign], failed: int) -> str:
     """Which checks: the one that fails, what all of them raise, or the first and how many more."""
     names = list(dict.fromkeys([one.name for one in named] or [one.subject for one in logged if one.subject]))
     raised = {one.quote for one in logged}

@@ -475,7 +475,7 @@ class Learner:
             errors = self.first_role("error") is None and self._lacks_in_passes(column)
             decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
             if decided is None and not (self.has_repeats() and self.constant_in_task(path)):
-                ended = texts.says_how_it_ended(column, self._passed)
+                ended = texts.says_how_it_ended(column, self._passed) and not self._is_wanted_elsewhere(column)
                 decided = ("status", "one value in nearly all passes, and others in failures") if ended else None
             if decided is not None:
                 self.claim(path, *decided)
@@ -485,6 +485,17 @@ class Learner:
         limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
         if self.first_role("stop") is None and len(limited) == 1:
             self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
+
+    def _is_wanted_elsewhere(self, column: Sequence[Any]) -> bool:
+        """Whether a field of the task holds the same value in every pass, and another in some failure: then it is an answer."""
+        won = [at for at, passed in enumerate(self._passed) if passed]
+        lost = [at for at, passed in enumerate(self._passed) if passed is False]
+        others = (self.sample.columns[path] for path in self.sample.scalars if self._is_of_task(path))
+        return any(
+            all(other[at] == column[at] for at in won) and any(other[at] != column[at] for at in lost)
+            for other in others
+            if other is not column and len(set(map(str, other))) > 1
+        )
 
     def _lacks_in_passes(self, column: Sequence[Any]) -> bool:
         """Whether most passes have nothing in a field; so it is where no pass is known."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.differences import is_breakdown
+from blade.evidence.differences import is_beside_the_verdict, is_breakdown
 from blade.evidence.signs.view import RolloutView, sign
 from blade.ingest.fields import is_judge
 from blade.ingest.roles.breakdowns import what_was_raised
@@ -28,7 +28,7 @@ def breakdowns(view: RolloutView) -> Iterator[Sign]:
     """What the row says that broke."""
     for said in view.rollout.due.said:
         whose = is_breakdown(said) if said.recorded else None
-        if whose is not None:
+        if whose is not None and not is_beside_the_verdict(said, view.rollout):
             who = "grader" if view.rollout.answered_at_once else whose
             words = what_was_raised(said.text.strip()).partition("\n")[0]
             yield sign(f"broke:{who}", words, words, said.field)

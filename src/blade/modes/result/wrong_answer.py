@@ -98,6 +98,9 @@ def _values(shown: Sign | None) -> str:
     produced, bar, wanted = shown.subject.rpartition("|") if shown is not None else ("", "", "")
     if shown is None or not bar:
         return ""
+    if shown.kind == "answer:passage" and not shown.quote:
+        who = f" by {produced}" if produced else ""
+        return f"expected `{wanted}`, which stands nowhere in the last words{who}; they state no other answer either"
     if shown.kind == "answer:passage":
         who = f"{produced} concludes" if produced else "the agent concludes"
         return f"expected `{wanted}`, which stands nowhere in the conclusion; {who} otherwise"

@@ -177,7 +177,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     tells = any(map(_may_tell, due.said)) if due.said else False
     limits = limits_of(rollout, due) if tells or rollout.stop != WHOLE else []
     found = [*limits, *_output(rollout, due)] if tells or not _is_answered(rollout.features) else [*limits]
-    machinery = list(_machinery(due, rollout.answered_at_once)) if tells else []
+    machinery = list(_machinery(due, rollout)) if tells else []
     found += [*machinery, *_records(due)] if machinery or due.empty_records or due.undecided else []
     if due.said:
         found += _words(due, failed)
@@ -282,14 +282,14 @@ def _cut_short(said: VerifierText, rollout: Rollout) -> str | None:
     return "steps" if features is not None and (features.calls or features.agent_messages > 1) else "tokens"
 
 
-def _machinery(due: Due, answered: bool) -> Iterator[Difference]:
+def _machinery(due: Due, rollout: Rollout) -> Iterator[Difference]:
     for said in due.said:
-        if _limit_of(said) is not None:
+        if _limit_of(said) is not None or is_beside_the_verdict(said, rollout):
             continue
         of_verifier = (_is_of_verifier(said.field) and not _PATCH.search(said.text)) or (
             said.field in REACHED and not any(_HANDED_IN_BADLY.search(one.field) for one in due.said)
         )
-        if of_verifier or _says_it_crashed(said, due) or (answered and is_breakdown(said) == HARNESS):
+        if of_verifier or _says_it_crashed(said, due) or (is_breakdown(said) == HARNESS and rollout.answered_at_once):
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
         elif _is_machinery(said):
             yield Difference(kind=Differs.ERROR, name=said.field, detail=_template(said.text))
@@ -320,6 +320,13 @@ def is_breakdown(said: VerifierText) -> str | None:
         return None
     told = what_was_raised(said.text)
     return GRADER if _OF_VERIFIER.search(told) else HARNESS if MACHINERY.search(told) else None
+
+
+def is_beside_the_verdict(said: VerifierText, rollout: Rollout) -> bool:
+    """Whether a breakdown of the machinery is noted beside a single answer that is another than the expected one."""
+    if is_breakdown(said) != HARNESS or not rollout.answered_at_once or rollout.due.answer is None:
+        return False
+    return compare_answer(rollout.answer, rollout.due.answer, "") is AnswerMatch.DIFFERENT
 
 
 def _is_machinery(said: VerifierText) -> bool:

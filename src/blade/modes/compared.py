@@ -111,9 +111,10 @@ def unless_broken_off(evidence: RolloutEvidence, sure: Confidence) -> Confidence
 
 
 def declined(found: Sequence[Difference], evidence: RolloutEvidence) -> tuple[Sign, ...]:
-    """What the agent says against the calls that it did not make: that it left them out is its decision, right or wrong."""
+    """Why calls were not made, in the talk's own words: the agent declines, rightly or not, or the user takes a request back."""
     names = {one.name for one in found}
-    return tuple(one for one in evidence.of("declined:action") if one.subject in names)
+    against = tuple(one for one in evidence.of("declined:action") if one.subject in names)
+    return (*against, *evidence.of("user:withdrew"))
 
 
 def required(found: Sequence[Difference]) -> str:

@@ -73,7 +73,8 @@ def _compared(rollout: Rollout, key: str) -> Iterator[Sign]:
         yield _sign(rollout, "answer:several", boxed(text)[-1], key, text)
     states_key = compare_final(text, key) is AnswerMatch.NOT_EXTRACTED
     if states_key and rollout.due.extracts and (not got or kind_of(got, key) not in _EQUAL):
-        yield _sign(rollout, "answer:format", key, key, text)
+        said = next((line for line in reversed(text.splitlines()) if key in line), key)
+        yield _sign(rollout, "answer:format", said.strip(), key, text)
         last = text.rstrip().rpartition("\n")[2]
         if not got and _is_plain(last, key) and not any(_FORM.search(step.text) for step in rollout.prompt):
             yield _sign(rollout, "answer:plainly-stated", last.strip(), key, text)

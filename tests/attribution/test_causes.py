@@ -78,6 +78,24 @@ def test_never_passing_with_different_answers_is_knowledge(tmp_path: Path) -> No
     assert (found["u"].cause, found["u"].confidence) == (None, None)
 
 
+@pytest.mark.parametrize(("values", "cause"), [((3, 3, 3), None), ((3, 3, 4), Cause.KNOWLEDGE)])
+def test_outputs_that_fail_with_one_value_are_wrong_in_one_way(
+    tmp_path: Path, values: tuple[int, ...], cause: Cause | None
+) -> None:
+    def graded(value: int) -> list[Row]:
+        words = f"AssertionError: assert {value} == 14"
+        return [{"name": "test_a", "passed": False, "message": words}, {"name": "test_b", "passed": True}]
+
+    rows = [
+        rollout(
+            "t", repeat=n, output="Done.", model_patch=f"diff --git a/f{n} b/f{n}\n+{n}\n", test_results=graded(value)
+        )
+        for n, value in enumerate(values)
+    ]
+    others = [rollout(f"p{n}", passed=True, test_results=[{"name": "test_b", "passed": True}]) for n in range(3)]
+    assert causes(tmp_path, [*rows, *others])["t"].cause == cause
+
+
 def test_a_habit_and_a_slip_tie_as_a_slip(tmp_path: Path) -> None:
     due = [{"name": "set_date", "kwargs": {"order_id": "HG123456", "date": "2026-05-01"}}]
 

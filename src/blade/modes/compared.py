@@ -110,6 +110,12 @@ def unless_broken_off(evidence: RolloutEvidence, sure: Confidence) -> Confidence
     return Confidence.SUSPECTED if broken else sure
 
 
+def declined(found: Sequence[Difference], evidence: RolloutEvidence) -> tuple[Sign, ...]:
+    """What the agent says against the calls that it did not make: that it left them out is its decision, right or wrong."""
+    names = {one.name for one in found}
+    return tuple(one for one in evidence.of("declined:action") if one.subject in names)
+
+
 def required(found: Sequence[Difference]) -> str:
     """`cancel_reservation`, 2 more: required and not made."""
     names = list(dict.fromkeys(f"`{one.name}`" for one in found))
@@ -124,12 +130,6 @@ def counted(found: Sequence[Difference]) -> str:
     return "expected against actual changes: " + ", ".join(
         f"{counts[k]} {word}" for k, word in words.items() if counts[k]
     )
-
-
-def named_alone(failed: Sequence[Difference]) -> str:
-    """The name of the test that fails, where it is one; empty for several."""
-    names = list(dict.fromkeys(one.name for one in failed))
-    return _cut(names[0]) if len(names) == 1 else ""
 
 
 def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
@@ -147,7 +147,7 @@ def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
     # The verdict is certain; that it is the agent's doing, a failing check alone does not say.
     return Candidate(
         confidence=Confidence.LIKELY,
-        subject=_subject(named, logged, failed),
+        subject=which_checks(named, logged, failed),
         signs=(*_underneath(evidence, logged), *logged),
         differences=named,
         contrast=f"{failed}{of} check{'s' if (asked or failed) != 1 else ''} failed",
@@ -161,7 +161,7 @@ def _underneath(evidence: RolloutEvidence, logged: Sequence[Sign]) -> tuple[Sign
     return (own,) if bare and own is not None and not _BARE.match(own.quote) else ()
 
 
-def _subject(named: Sequence[Difference], logged: Sequence[Sign], failed: int) -> str:
+def which_checks(named: Sequence[Difference], logged: Sequence[Sign], failed: int) -> str:
     """Which checks: the one that fails, what all of them raise, or the first and how many more."""
     names = list(dict.fromkeys([one.name for one in named] or [one.subject for one in logged if one.subject]))
     raised = {one.quote for one in logged}

@@ -40,14 +40,15 @@ _of_endpoint = re.compile(
     r"\b(?:RateLimit|API(?:Connection|Status|Timeout|Response)?|Authentication|PermissionDenied|InternalServer|ServiceUnavailable|BadGateway"
     r"|Throttl\w*|Overloaded|ResourceExhausted|QuotaExceeded)_?(?:Error|Exception)\b|\brate[ _-]?limit|\boverloaded|\bError code: [45]\d\d"
     r"|\b(?:429|50[0234]|529)\b[^\n]{0,40}\b(?:error|too many|unavailable|bad gateway|overloaded)|\btoo many requests\b"
-    r"|\b(?:Read|Connect|Pool)Timeout\b|\b(?:request|connection) timed out\b|\bconnection (?:error|reset|aborted)\b|\bupstream connect error\b"
+    r"|\b(?:Read|Connect|Pool)Timeout\b|\b(?:request|connection) timed out\b|\bconnection (?:error|reset|aborted)\b|\b(?:upstream connect error|no healthy upstream|upstream returned (?:429|5\d\d))\b"
     r"|\b(?:insufficient|exceeded)\b[^\n]{0,30}\b(?:quota|balance|credits?)\b|\b(?:quota|credit balance)\b[^\n]{0,30}\b(?:exceeded|too low|exhausted)"
     r"|\bno (?:reply|response|answer) from (?:the )?(?:model|endpoint|provider|api|llm)\b|\b(?:invalid|incorrect|missing) api[ _]key|\bmodel\b[^\n]{0,40}\b(?:not found|does not exist|is unavailable|is not available)",
     re.IGNORECASE,
 )
 """What clients report of an endpoint; it counts in a short text beside a rollout in which the agent says nothing."""
 _not_of_the_model = re.compile(
-    r"judge|verif|grader|grading|scor(?:er|ing)|evaluat|assert|\btests?\b|pip |npm |apt|docker", re.IGNORECASE
+    r"judge|verif|grader|grading|scor(?:er|ing)|evaluat|assert|\btests?\b|pip |npm |apt|docker|\bimage\b|\bpull|registry",
+    re.IGNORECASE,
 )
 """What an error names that is another's."""
 _context_full = re.compile(
@@ -60,8 +61,8 @@ _may_be_trouble = in_closing("error|failed|unavailable|overloaded|limit|exceed|t
 _not_built = re.compile(
     r"failed to solve:|Error response from daemon:|OCI runtime \w+ failed|\bpull access denied\b|\bmanifest (?:unknown|for \S+ not found)"
     r"|\b(?:ImagePullBackOff|ErrImagePull|CrashLoopBackOff|CreateContainerError)\b|Cannot connect to the Docker daemon"
-    r"|\b(?:container|sandbox|pod|image|environment|service|microvm|vm)\b[^\n]{0,60}\b(?:is unhealthy|failed to (?:build|start|create|become)|(?:could|did) not (?:be )?(?:start\w*|creat\w*|built|build|come up)|creat\w+ (?:failed|timed out))"
-    r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:start|create|launch|build|pull|provision|open)\b[^\n]{0,40}\b(?:container|sandbox|pod|image|environment|microvm|vm)\b",
+    r"|\b(?:container|sandbox|pod|image|environment|service|microvm|vm|browser)\b[^\n]{0,60}\b(?:is unhealthy|evicted|(?:pull|build|start|launch|creation) failed|failed to (?:build|start|create|become)|(?:could|did) not (?:be )?(?:start\w*|launch\w*|creat\w*|built|build|come up)|creat\w+ (?:failed|timed out))"
+    r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:start|create|launch|build|pull|provision|open)\b[^\n]{0,40}\b(?:container|sandbox|pod|image|environment|microvm|vm|browser)\b",
     re.IGNORECASE,
 )
 """What builders and schedulers of containers report, by the forms of Docker, Compose, OCI and Kubernetes and by plain words."""

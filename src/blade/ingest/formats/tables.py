@@ -176,7 +176,8 @@ def _encoded(row: dict[str, Any], is_text: bool) -> bytes:
         # A row of a table is a result by itself; elsewhere a verdict alone may be said of anything.
         verdict = next((cells[name] for name in VERDICTS if cells.get(name) in (0, 1)), None)
         cells["reward"] = float(verdict) if verdict is not None else None
-    return encode({name: cell for name, cell in cells.items() if cell is not None})
+    # A row without a verdict is a rollout all the same.
+    return encode({name: cell for name, cell in cells.items() if cell is not None or name == "reward"})
 
 
 def _value(cell: str | None) -> Any:

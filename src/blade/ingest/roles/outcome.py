@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from blade.ingest.roles.paths import Sample
-from blade.ingest.roles.results import verdict_of
+from blade.ingest.roles.results import SKIPPED, verdict_of
 from blade.ingest.roles.stamps import seconds_of
 
 Verdicts = list[float | None]
@@ -21,6 +21,8 @@ LEAST_AGREEMENT = 0.3
 """Mean correlation with the other verdicts: a flag of something else (a limit, a retry) stays below in every run looked at."""
 LEAST_WITH_EQUAL = 0.5
 """Correlation of a verdict with whether two answers are equal: a judge accepts other spellings."""
+FEWEST_SHARES = 3
+"""Values of a field that measures how good something is; one with fewer is a verdict or a part of one."""
 CLOSE = 0.02
 """Two fields whose agreement differs by less are told apart by their names, or not at all."""
 LEAST_PRESENT = 0.5
@@ -168,6 +170,8 @@ def as_verdicts(column: Sequence[Any]) -> Verdicts | None:
             found.append(float(value))
         elif isinstance(value, str) and (word := verdict_of(value)) is not None:
             found.append(float(word))
+        elif isinstance(value, str) and value.strip().lower() in SKIPPED:
+            found.append(None)
         else:
             return None
     return found
@@ -231,6 +235,9 @@ def choose_reward(
     good = {path: score for path, score in scored.items() if score >= LEAST_AGREEMENT}
     if not good:
         return _by_name(candidates, varying, says_itself, equal)
+    decided = [path for path in good if _decides(path, candidates, list(good))]
+    if len(decided) == 1 and len(good) > 1:
+        return Choice(path=decided[0], why="yes or no, by how high the other scores are")
     peers = _peers(good, candidates, checked)
     if peers:
         return Choice(
@@ -250,6 +257,19 @@ def choose_reward(
     return Choice(
         undecided=f"the verdict may be {_listed(near)}: they agree equally well; say --map reward={first}",
     )
+
+
+def _decides(path: str, values: Mapping[str, Verdicts], near: Sequence[str]) -> bool:
+    """Whether a field says yes just where every other one, which is a share, is above some value."""
+    mine = values[path]
+    if not _is_yes_and_no(mine):
+        return False
+    for other in (values[one] for one in near if one != path):
+        pairs = [(a, b) for a, b in zip(mine, other, strict=True) if a is not None and b is not None]
+        yes, no = [b for a, b in pairs if a], [b for a, b in pairs if not a]
+        if len({*yes, *no}) < FEWEST_SHARES or not yes or not no or min(yes) <= max(no):
+            return False
+    return True
 
 
 def _peers(good: Mapping[str, float], values: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> list[str]:
@@ -320,8 +340,17 @@ def _by_name(
     # Inside of a result, `success` that never changes says that the call went through, and nothing of the answer.
     named = [path for path in named if path in varying or "." not in path or last(path).lower() != "success"]
     if named:
-        return Choice(path=_preferred(named), why="its name means a verdict; nothing else tells", by_name=True)
-    candidates = {p: v for p, v in candidates.items() if not _TASK_WORDS.search(last(p).lower())}
+        first = _preferred(named)
+        rivals = [p for p in named if last(p) == last(first) and p.count(".") == first.count(".")]
+        if any(not _same(candidates[first], candidates[path]) for path in rivals):
+            said = f"the verdict may be {_listed(rivals)}: each is of another grader"
+            return Choice(undecided=f"{said}; say --map reward={first}")
+        return Choice(path=first, why="its name means a verdict; nothing else tells", by_name=True)
+    candidates = {
+        p: v
+        for p, v in candidates.items()
+        if not _TASK_WORDS.search(last(p).lower()) and not _COUNTER_WORDS.fullmatch(last(p))
+    }
     varying = {path: values for path, values in varying.items() if path in candidates}
     if not candidates:
         return Choice(undecided="no field from 0 to 1 may be the verdict; say --map reward=FIELD")
@@ -379,6 +408,7 @@ def choose_task(
     # One field that is constant within another is as likely to be the coarser of two.
     if best >= FEWEST_CONSTANT and not all(prompts):
         chosen = [path for path, count in grouping.items() if count == best]
+        chosen = chosen if len(chosen) > 1 else _counted_twins(sample, list(grouping)) or chosen
         return _of_equal(sample, chosen, f"{best} other fields are constant within it")
     # Prompts that all differ, such as the first words of a simulated user, tell no more than none.
     told = all(prompts) and len(set(prompts)) < len(sample)
@@ -388,6 +418,19 @@ def choose_task(
     unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
     unique = [path for path in unique if not _is_compared(sample, path)]
     return _of_unique(sample, unique) if unique else Choice()
+
+
+def _counted_twins(sample: Sample, paths: Sequence[str]) -> list[str]:
+    """Fields that group the rows alike, such as what was asked and what it is called, where a number counts the rows of each.
+
+    What was answered may be finer than the task, so that all that is constant within the task is constant within it.
+    """
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for path in paths:
+        alike.setdefault(tuple(_numbered(sample.columns[path])), []).append(path)
+    twins = [several for several in alike.values() if len(several) > 1]
+    counted = [several for several in twins if choose_repeat(sample, sample.columns[several[0]], frozenset(several))]
+    return max(counted, key=lambda several: len(set(sample.columns[several[0]])), default=[])
 
 
 def _names_tasks(sample: Sample, paths: Sequence[str]) -> bool:

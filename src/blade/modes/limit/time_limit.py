@@ -9,6 +9,8 @@ False alarms
     A configured limit that differs from the one that took effect.
 Example
     `AgentTimeoutError`; the required output was not written.
+Checked on
+    A run of 46 trials of Harbor: in 2 of 2 the harness records that the agent's time was over.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ _IS_LIMIT = re.compile(
     r"\b(?:max(?:imum)?|limit|exceed\w*|reached|budget|cap|exhausted|out of|ran out|too many|timed? ?out|deadline)\b"
 )
 _LIMITED = {
-    "time": re.compile(r"\b(?:time|timed|timeout|deadline|seconds|wall ?clock|duration)\b"),
+    "time": re.compile(r"\b(?:time|timed|timeout|deadline|seconds|minutes?|hours?|wall ?clock|duration)\b"),
     "memory": re.compile(r"\b(?:memory|oom)\b"),
     "steps": re.compile(r"\b(?:steps?|turns?|iterations?|rounds?|actions?|messages?|moves?|interactions?)\b"),
     "tokens": re.compile(r"\b(?:tokens?|context|length|completion|output)\b"),

@@ -142,7 +142,7 @@ _COUNTER_WORDS = re.compile(
 """Names of numbers that count attempts, or seed them."""
 _HIGHEST_SEED = 1 << 31
 _TASK_WORDS = re.compile(
-    r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|^name$|uuid|qid|key|index"
+    r"task|instance|problem|question|sample|example|case|item|exercise|puzzle|challenge|scenario|(?:^|_)id$|^name$|uuid|qid|key|index"
 )
 
 

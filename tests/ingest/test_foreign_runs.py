@@ -422,3 +422,47 @@ def test_attempts_that_are_judged_are_nobody_s_words(tmp_path: Path) -> None:
     ]
     with pytest.raises(blade.BladeError, match="--map task=riddle"):
         read(tmp_path, rows)
+
+
+def test_skipped_cases_do_not_hide_the_verdict(tmp_path: Path) -> None:
+    words = ("passed", "failed", "skipped", "failed", "passed", "error")
+    rows = [
+        {"node": f"tests/test_m.py::test[{n}]", "ended": words[n % 6], "run": k} for n in range(12) for k in range(2)
+    ]
+    run = read(tmp_path, rows)
+    assert repeats(run) == (12, 24)
+    assert sorted(run.rollouts["outcome"]) == ["failed"] * 8 + ["passed"] * 8 + ["unscored"] * 8
+
+
+def test_a_counter_is_no_rival_of_the_verdict(tmp_path: Path) -> None:
+    rows = [
+        {"goal": f"Find box {n} on the map", "trial_no": k, "final_reward": float((n + k) % 2), "hit_cap": n == 3}
+        for n in range(8)
+        for k in range(2)
+    ]
+    assert passed(read(tmp_path, rows)) == [bool((n + k) % 2) for n in range(8) for k in range(2)]
+
+
+def test_rewards_beside_completions_are_attempts(tmp_path: Path) -> None:
+    rows = [
+        {
+            "step": 5,
+            "prompt": f"Add {n} and {n}",
+            "completions": [f"The sum is {n + k}." for k in range(3)],
+            "rewards": [float(k == n) for k in range(3)],
+        }
+        for n in range(6)
+    ]
+    run = read(tmp_path, rows)
+    assert repeats(run) == (6, 18)
+    assert run.rollouts["reward"].sum() == 3
+    assert [step.text for step in run["1", 2].steps or ()] == ["The sum is 3."]
+
+
+def test_choices_beside_their_key_are_no_attempts(tmp_path: Path) -> None:
+    rows = [
+        {"ask": f"Which is {n}?", "choices": ["the first of them", "the second of them"], "correct": [n % 2, 1 - n % 2]}
+        for n in range(6)
+    ]
+    with pytest.raises(blade.BladeError):
+        read(tmp_path, rows)

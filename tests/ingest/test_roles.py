@@ -89,6 +89,11 @@ def test_phases_by_five_stamps_of_which_two_stand_next_to_each_other() -> None:
     assert [(one.name, one.start, one.end) for one in far] == [("total", "f", "j")]
 
 
+def test_what_stands_for_nothing_is_no_path() -> None:
+    rows = [graded(number, q="max_turns" if number % 9 == 0 else "n/a") for number in range(20)]
+    assert by_path(learn_roles(rows))["q"] == "status"
+
+
 def test_the_order_of_rows_tells_nothing() -> None:
     shuffled = random.Random(5).sample(ROWS, len(ROWS))
     assert by_path(learn_roles(shuffled)) == by_path(learn_roles(ROWS))

@@ -79,3 +79,15 @@ def test_every_mode_has_a_page() -> None:
         assert f"## {mode.code}" in whole
     with pytest.raises(Exception, match="no failure mode"):
         mode_named("gremlins")
+
+
+def test_output_that_is_missing_after_a_session_that_just_stops_charges_nobody() -> None:
+    signs = [{"kind": "missing:named-in-prompt", "subject": "/app/out"}, {"kind": "ends:after-result", "subject": ""}]
+    rare = {"outcome": "failed", "signs": signs, "run": {"passes": 100, "kind_passes": {"ends:after-result": 3}}}
+    found = by_code()["output-missing"].applies(evidence(rare))
+    assert found is not None
+    assert (found.confidence, found.party) == (Confidence.SUSPECTED, "unknown")
+    usual = rare | {"run": {"passes": 100, "kind_passes": {"ends:after-result": 90}}}
+    found = by_code()["output-missing"].applies(evidence(usual))
+    assert found is not None
+    assert (found.confidence, found.party) == (Confidence.LIKELY, None)

@@ -25,7 +25,7 @@ def test_a_terminal_bench_trial_is_shown_with_tests_times_and_logs(tmp_path: Pat
 def test_a_harbor_trial_is_shown_with_its_exception_without_colors(tmp_path: Path) -> None:
     make.harbor_trial(tmp_path / "job", "c", None, error="VerifierTimeoutError")
     text = shown(tmp_path / "job", "c#0")
-    assert "c#0  errored  no reward, tokens out 10, 90 s" in text
+    assert "c#0  errored  no reward, stop VerifierTimeoutError, tokens out 10, 90 s" in text
     assert "exception_info.exception_message after 900 s" in text
     assert "test_stdout 1 failed" in text
     assert "[log] exception_txt" in text

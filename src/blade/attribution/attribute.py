@@ -41,6 +41,7 @@ FLAGS = (
     "literal:",
     "key:",
     "service:",
+    "work:",
     "made-up-id",
 )
 """Kinds of signs that stand beside an attribution as symptoms; the rest only report what a log says."""
@@ -98,21 +99,24 @@ def attribute(
     """
     run = rollouts.run
     rows: list[int] = []
-    cells: list[tuple[object, ...]] = []
+    frames: list[pl.DataFrame] = []
     known: dict[object, Decided] = {}
     by_label = {one.name: one for one in labels if not _passes_carry(run, one.name)}
     modes = ModesByShape()
-    for found in collect(rollouts, counting, only_reads, others, doubts, only):
-        key = known_cells(found.evidence)
-        decided = known.get(key) if key is not None else None
-        if decided is None:
-            decided = decide(found.evidence, by_label, modes)
-            if key is not None:
-                known[key] = decided
-        rows.append(found.row)
-        cells.append(_cells(decided, found))
-    columns = _columns(cells, rows, run.rollouts.height)
-    table = run.rollouts.select("run", "task_id", "repeat", "outcome").with_columns(**columns)
+    for some in collect(rollouts, counting, only_reads, others, doubts, only):
+        cells: list[tuple[object, ...]] = []
+        for found in some:
+            key = known_cells(found.evidence)
+            decided = known.get(key) if key is not None else None
+            if decided is None:
+                decided = decide(found.evidence, by_label, modes)
+                if key is not None:
+                    known[key] = decided
+            rows.append(found.row)
+            cells.append(_cells(decided, found))
+        frames.append(_frame(cells))
+    columns = _spread(pl.concat(frames or [_frame(())]), rows, run.rollouts.height)
+    table = run.rollouts.select("run", "task_id", "repeat", "outcome").with_columns(columns)
     passed = pl.col("outcome") == "passed"
     table = table.with_columns(
         stage=pl.when(passed).then(pl.lit(str(Stage.PASSED))).otherwise("stage"),
@@ -123,14 +127,19 @@ def attribute(
     return Attributions(table=table, other_runs=tuple(one.name for one in others))
 
 
-def _columns(cells: Sequence[tuple[object, ...]], rows: Sequence[int], height: int) -> dict[str, pl.Series]:
-    """The columns of the table, of which `cells` are those of some rows."""
+def _frame(cells: Sequence[tuple[object, ...]]) -> pl.DataFrame:
+    """Some rows of the columns that are decided."""
+    by_column = zip(*cells, strict=True) if cells else [()] * len(_COLUMNS)
+    pairs = zip(by_column, _COLUMNS.items(), strict=True)
+    return pl.DataFrame([_column(name, values, dtype) for values, (name, dtype) in pairs])
+
+
+def _spread(frame: pl.DataFrame, rows: Sequence[int], height: int) -> list[pl.Series]:
+    """The columns of a table of which `frame` has some rows; null in the others."""
     places = np.full(height, -1, np.int64)
     places[list(rows)] = np.arange(len(rows))
     where = pl.Series(places).replace(-1, None)
-    by_column = zip(*cells, strict=True) if cells else [()] * len(_COLUMNS)
-    made = (_column(name, values, dtype) for values, (name, dtype) in zip(by_column, _COLUMNS.items(), strict=True))
-    return {column.name: column.gather(where) for column in made}
+    return [column.gather(where) for column in frame.rechunk()]
 
 
 def _column(name: str, cells: Sequence[object], dtype: pl.DataType | type[pl.DataType]) -> pl.Series:

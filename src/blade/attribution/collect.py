@@ -16,12 +16,14 @@ from blade.model.finding import Difference, Sign
 from blade.model.run import Run
 from blade.modes.evidence import ENOUGH, FEWEST_ALIKE, USUAL, RolloutEvidence, RunCounts, TaskDoubt, TaskFacts
 from blade.stats.counts import JUDGED, PASSED
-from blade.stats.rollout_index import SINGLE, Flags, RolloutIndex
+from blade.stats.rollout_index import SINGLE, Flags, Integers, RolloutIndex
 
 ENOUGH_PASSES = 10
 """Passes that show how an answer is to be written: fewer may have it in common by chance."""
 MOST_ANSWERS = 200
 """Answers that tell what kind of thing is handed in."""
+AT_A_TIME = 4096
+"""Rollouts whose evidence is held at once: as objects it takes ten times as much memory as in the table."""
 At = tuple[str, str]
 """Kind and subject of a sign."""
 
@@ -168,28 +170,53 @@ def collect(
     others: Sequence[OtherRun] = (),
     doubts: Sequence[Doubt] = (),
     only: Flags | None = None,
-) -> Iterator[CollectedEvidence]:
-    """The evidence of every rollout that did not pass, or of those `only`, in the order of the table."""
+) -> Iterator[list[CollectedEvidence]]:
+    """The evidence of every rollout that did not pass, or of those `only`, in the order of the table, some at a time."""
     run = rollouts.run
-    facts = run_facts(run, only_reads, others)
-    doubted, otherwise = _doubted(doubts), judged_otherwise(rollouts)
-    differs, steps = _differs(counting), _first_steps(counting)
-    expecting = frozenset(run.tasks.drop_nulls("expected")["task_id"].to_list())
+    of_run = _OfRun(
+        rollouts=rollouts,
+        counting=counting,
+        others=others,
+        facts=run_facts(run, only_reads, others),
+        doubted=_doubted(doubts),
+        otherwise=judged_otherwise(rollouts),
+        expecting=frozenset(run.tasks.drop_nulls("expected")["task_id"].to_list()),
+    )
     lost = np.flatnonzero(~rollouts.passed if only is None else ~rollouts.passed & only)
-    mine = run.rollouts.select(_CELLS)[lost]
-    tasks = _TaskFactsOf(run, mine["task_id"], others)
-    for row, signs, cells in zip(lost.tolist(), _signs_of(mine["signs"]), mine.drop("signs").iter_rows(), strict=True):
+    for start in range(0, len(lost), AT_A_TIME):
+        yield list(_collected(lost[start : start + AT_A_TIME], of_run))
+
+
+class _OfRun(Struct, frozen=True, kw_only=True):
+    """What the evidence of all rollouts is made of."""
+
+    rollouts: RolloutIndex
+    counting: Differences
+    others: Sequence[OtherRun]
+    facts: RunCounts
+    doubted: Mapping[str, Mapping[int | None, Sequence[TaskDoubt]]]
+    otherwise: Flags
+    expecting: frozenset[str]
+
+
+def _collected(some: Integers, of_run: _OfRun) -> Iterator[CollectedEvidence]:
+    """The evidence of some rollouts, by their rows."""
+    mine = of_run.rollouts.run.rollouts.select(_CELLS)[some]
+    counting = of_run.counting.between(int(some[0]), int(some[-1]))
+    differs, steps = _differs(counting), _first_steps(counting)
+    tasks = _TaskFactsOf(of_run.rollouts, mine["task_id"].unique(), of_run.others)
+    for row, signs, cells in zip(some.tolist(), _signs_of(mine["signs"]), mine.drop("signs").rows(), strict=True):
         task, repeat, fired, *plain = cells
         evidence = RolloutEvidence(
             **dict(zip(_PLAIN, plain, strict=True)),
             signs=signs,
             differs=tuple(differs.get(row, ())),
             fired=tuple(dict.fromkeys(hit["code"] for hit in fired or ())),
-            doubts=tuple(of_task.get(repeat, of_task.get(None, ()))) if (of_task := doubted.get(task)) else (),
-            expects_answer=task in expecting,
-            judged_otherwise=bool(otherwise[row]),
+            doubts=tuple(of_task.get(repeat, of_task.get(None, ()))) if (of_task := of_run.doubted.get(task)) else (),
+            expects_answer=task in of_run.expecting,
+            judged_otherwise=bool(of_run.otherwise[row]),
             task=tasks.of(task, plain[-1]),
-            run=facts,
+            run=of_run.facts,
         )
         yield CollectedEvidence(row=row, evidence=evidence, step=steps.get(row))
 
@@ -222,9 +249,10 @@ _CELLS = ("task_id", "repeat", "signs", "fired", *_PLAIN)
 
 
 def _differs(counting: Differences) -> dict[int, list[Difference]]:
-    kinds = counting.kinds.rows()
     found: dict[int, list[Difference]] = {}
     rows = counting.rows.filter(~pl.col("passed")).select(ROW, "what", "step")
+    there = rows["what"].unique()
+    kinds = dict(zip(there.to_list(), counting.kinds[there].rows(), strict=True))
     made: dict[tuple[int, int | None], Difference] = {}
     for row, what, step in rows.iter_rows():
         one = made.get((what, step))
@@ -263,8 +291,9 @@ def _doubted(doubts: Sequence[Doubt]) -> dict[str, dict[int | None, list[TaskDou
 class _TaskFactsOf:
     """The facts of some tasks, worked out when they are asked for."""
 
-    def __init__(self, run: Run, tasks: pl.Series, others: Sequence[OtherRun]) -> None:
-        run = structs.replace(run, rollouts=run.rollouts.filter(pl.col("task_id").is_in(tasks.unique().to_list())))
+    def __init__(self, rollouts: RolloutIndex, tasks: pl.Series, others: Sequence[OtherRun]) -> None:
+        mine = rollouts.run.rollouts.select("task_id", "outcome", "answer_fp", "signs", "checks_asked")
+        run = structs.replace(rollouts.run, rollouts=mine.filter(pl.Series(rollouts.of_tasks(tasks.to_list()))))
         rows = run.rollouts.select("task_id", "outcome", "answer_fp")
         wrong = pl.col("answer_fp").filter(pl.col("outcome") == "failed").drop_nulls().n_unique()
         counted = rows.group_by("task_id").agg(PASSED.sum(), judged=JUDGED.sum(), answers=wrong)

@@ -78,6 +78,10 @@ class Differences(Struct, frozen=True, kw_only=True, eq=False):
         """The differences of the kinds for which something holds."""
         return Differences(kinds=self.kinds, rows=self.rows.filter(pl.Series(self.having(which))))
 
+    def between(self, first: int, last: int) -> Differences:
+        """The differences of some rollouts, by their rows."""
+        return Differences(kinds=self.kinds, rows=self.rows.filter(pl.col(ROW).is_between(first, last)))
+
     def has(self, *kinds: Differs) -> bool:
         """Whether there is a difference of one of these: most runs have few, and what is made of others is not worked out."""
         return bool(self.having(pl.col("kind").is_in(list(map(str, kinds)))).any())

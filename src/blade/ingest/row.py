@@ -24,7 +24,6 @@ from blade.ingest.fingerprints import (
 )
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.mapping import reward_of
-from blade.ingest.roles.results import verdict_of
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
@@ -384,7 +383,7 @@ def _lost(values: Column, used: Column) -> list[int]:
 
 def _worded(value: Any) -> Any:
     """A word such as `passed` as the verdict that it is; every other value as it is."""
-    reward = reward_of(value) if isinstance(value, str) and verdict_of(value) is not None else None
+    reward = reward_of(value) if isinstance(value, str) else None
     return value if reward is None else reward
 
 

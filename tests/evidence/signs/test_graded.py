@@ -320,6 +320,21 @@ def test_wrong_values_that_are_no_accident() -> None:
     assert value("11.43", "11.429") is None
 
 
+def test_a_literal_that_fills_a_template_of_the_prompt() -> None:
+    log = pytest_log("assert f() == want", "assert 'no' == 'Process found. Restarting nano.'")
+    kinds = seen(attempt(DONE, grader=log, prompt='Say "Process found. Restarting <process_name>." then.'))
+    assert "literal:not-in-prompt" not in kinds
+    assert "literal:not-in-prompt" in seen(attempt(DONE, grader=log, prompt="Say what was done."))
+
+
+def test_what_all_failing_tests_got() -> None:
+    def values(*errors: str) -> list[str] | None:
+        return seen(attempt(DONE, grader=pytest_log("assert out == 14", *errors))).get("test:values")
+
+    assert values("assert 3 == 14") == values("assert 3 == 14", " +  where 3 = f(1)") != values("assert 4 == 14")
+    assert values("KeyError: 'a'") is None
+
+
 def test_the_one_literal_of_a_list_that_nothing_names() -> None:
     def wanted(prompt: str, *shown: str) -> list[str] | None:
         log = pytest_log("assert ok, text", f"AssertionError: lacking {shown[0]}", *shown[1:]).replace(
@@ -435,6 +450,18 @@ def test_invented_data() -> None:
     assert "stand-in" not in seen(attempt(*ran("python -c 'import mock'", "ok"), DONE))
     test = call("Write", '{"file_path": "/app/test_get.py", "content": "mock data"}', "w"), result("ok", "w")
     assert "stand-in" not in seen(attempt(*test, DONE))
+
+
+def test_a_program_that_invents_and_was_run() -> None:
+    text = "cat > /app/mock_rows.py <<EOF\\n# placeholder values\\nEOF"
+    wrote = call("bash", f'{{"command": "{text}"}}', "w"), result("", "w")
+    run = ran("python3 /app/mock_rows.py", "ok")
+    assert seen(attempt(*wrote, *run, DONE))["stand-in:ran"] == ["mock_rows.py"]
+    assert "stand-in:ran" not in seen(attempt(*wrote, DONE))
+    assert "stand-in:ran" not in seen(attempt(*wrote, *run, said("It is written, with placeholder values.")))
+    assert seen(attempt(*ran("python simulate_scores.py", "0.9"), DONE))["stand-in:ran"] == ["simulate_scores.py"]
+    tried = ran("node mock_server.js", "listening")
+    assert "stand-in:ran" not in seen(attempt(*tried, DONE))
 
 
 def test_loops() -> None:

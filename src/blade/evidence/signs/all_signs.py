@@ -6,18 +6,18 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
   `agent:cut-by-` and the limit, `agent:at-time-limit`, `agent:context-full`, `environment:failed`, `environment:lost`, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
-  `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `closing:label`,
+  `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `ends:after-result`, `closing:label`,
   `stopped:after-replies`
 - `own_checks`: `own-check:failed-before-success-claim`, `own-check:never`
 - `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`, `missing:of-the-grader`,
   `missing:library`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
-- `wrong_values`: `test:wrong-value`
+- `wrong_values`: `test:wrong-value`, `test:values`
 - `unreadable`: `test:unreadable`
 - `services`: `service:down-at-grading`, `service:unreachable`, `service:reset`, `service:answered`, `service:elsewhere`,
   `service:unanswered`
 - `patches`: `patch:empty`, `patch:not-applied`, `patch:only-tests`
-- `stand_ins`: `stand-in`
+- `stand_ins`: `stand-in`, `stand-in:ran`
 - `loops`: `loop`
 - `grader_tests`: `read-grader-tests`, `edited-grader-tests`
 - `skipped`: `skipped-as-passed`

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from blade.ingest import cells
 from blade.ingest.decode import encode
-from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
+from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES, is_of_others
 from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
 from blade.ingest.roles.annotations import annotated
 from blade.ingest.roles.breakdowns import what_broke
@@ -492,7 +492,7 @@ class Learner:
             errors = self.first_role("error") is None and self._lacks_in_passes(column)
             decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
             if decided is None and not (self.has_repeats() and self.constant_in_task(path)):
-                ended = texts.says_how_it_ended(column, self._passed)
+                ended = texts.says_how_it_ended(column, self._passed) and not self._is_wanted_elsewhere(column)
                 decided = ("status", "one value in nearly all passes, and others in failures") if ended else None
             if decided is not None:
                 self.claim(path, *decided)
@@ -502,6 +502,17 @@ class Learner:
         limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
         if self.first_role("stop") is None and len(limited) == 1:
             self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
+
+    def _is_wanted_elsewhere(self, column: Sequence[Any]) -> bool:
+        """Whether a field of the task holds the same value in every pass, and another in some failure: then it is an answer."""
+        won = [at for at, passed in enumerate(self._passed) if passed]
+        lost = [at for at, passed in enumerate(self._passed) if passed is False]
+        others = (self.sample.columns[path] for path in self.sample.scalars if self._is_of_task(path))
+        return any(
+            all(other[at] == column[at] for at in won) and any(other[at] != column[at] for at in lost)
+            for other in others
+            if other is not column and len(set(map(str, other))) > 1
+        )
 
     def _lacks_in_passes(self, column: Sequence[Any]) -> bool:
         """Whether most passes have nothing in a field; so it is where no pass is known."""
@@ -593,7 +604,9 @@ class Learner:
                         "name",
                         _PARTS.get(name, ""),
                     )
-        amounts = [p for p in self.free(self.sample.scalars) if _is_amount(self.sample.of(p))]
+        amounts = [
+            p for p in self.free(self.sample.scalars) if _is_amount(self.sample.of(p)) and not self._is_setting(p)
+        ]
         costs = [path for path in amounts if _COST.search(last(path).lower())]
         alone = len(costs) == 1 and self.first_role("cost") is None and "user" not in costs[0]
         for path in costs:
@@ -603,7 +616,13 @@ class Learner:
             if _DURATION.search(name):
                 self.claim(path, "duration", "an amount; its name says of what", "name")
             elif _TOKENS.search(name):
-                self.claim(path, "usage", "an amount; its name says of what", "name", _side(name))
+                side = "" if is_of_others(path) else _side(name)
+                self.claim(path, "usage", "an amount; its name says of what", "name", side)
+
+    def _is_setting(self, path: str) -> bool:
+        """Whether a number is the same in all rows, as limits and prices are; nothing was used where it is 0."""
+        values = self.sample.of(path)
+        return len(values) >= outcome.FEWEST_ROWS and len({*values}) == 1 and values[0] != 0
 
     def _rest(self) -> None:
         """Parts of the score, and what belongs to the task: where repeats score otherwise, what they share is the task's."""

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from blade.ingest.roles.paths import Sample
-from blade.ingest.roles.results import verdict_of
+from blade.ingest.roles.results import SKIPPED, verdict_of
 from blade.ingest.roles.stamps import seconds_of
 
 Verdicts = list[float | None]
@@ -170,6 +170,8 @@ def as_verdicts(column: Sequence[Any]) -> Verdicts | None:
             found.append(float(value))
         elif isinstance(value, str) and (word := verdict_of(value)) is not None:
             found.append(float(word))
+        elif isinstance(value, str) and value.strip().lower() in SKIPPED:
+            found.append(None)
         else:
             return None
     return found
@@ -338,8 +340,17 @@ def _by_name(
     # Inside of a result, `success` that never changes says that the call went through, and nothing of the answer.
     named = [path for path in named if path in varying or "." not in path or last(path).lower() != "success"]
     if named:
-        return Choice(path=_preferred(named), why="its name means a verdict; nothing else tells", by_name=True)
-    candidates = {p: v for p, v in candidates.items() if not _TASK_WORDS.search(last(p).lower())}
+        first = _preferred(named)
+        rivals = [p for p in named if last(p) == last(first) and p.count(".") == first.count(".")]
+        if any(not _same(candidates[first], candidates[path]) for path in rivals):
+            said = f"the verdict may be {_listed(rivals)}: each is of another grader"
+            return Choice(undecided=f"{said}; say --map reward={first}")
+        return Choice(path=first, why="its name means a verdict; nothing else tells", by_name=True)
+    candidates = {
+        p: v
+        for p, v in candidates.items()
+        if not _TASK_WORDS.search(last(p).lower()) and not _COUNTER_WORDS.fullmatch(last(p))
+    }
     varying = {path: values for path, values in varying.items() if path in candidates}
     if not candidates:
         return Choice(undecided="no field from 0 to 1 may be the verdict; say --map reward=FIELD")

@@ -22,7 +22,18 @@ WORDS: Mapping[str, bool] = {
         False,
     ),
     **dict.fromkeys(
-        ("unsatisfied", "incorrect", "unresolved", "xpass", "timeout", "timed out", "timed_out", "crashed", "broken"),
+        (
+            "unsatisfied",
+            "incorrect",
+            "unresolved",
+            "xpass",
+            "timeout",
+            "timed out",
+            "timed_out",
+            "timedout",
+            "crashed",
+            "broken",
+        ),
         False,
     ),
 }

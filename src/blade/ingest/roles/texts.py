@@ -118,13 +118,17 @@ def says_how_it_ended(column: Column, passed: Sequence[bool | None]) -> bool:
     values = Counter(value for value, _ in rows)
     if len(rows) < ALWAYS_THERE * len(column) or not 1 < len(values) <= min(MOST_ENDS, len(rows) // FEWEST_OF_AN_END):
         return False
-    if any(
-        not 0 < len(value) <= LONGEST_STATUS or len(value.split()) > MOST_WORDS or _is_path(value) for value in values
-    ):
+    if not all(_may_name_an_end(value) for value in values):
         return False
     good = Counter(value for value, won in rows if won)
     usual, often = good.most_common(1)[0] if good else ("", 0)
     return 0 < USUAL_END * sum(good.values()) <= often and any(value != usual for value, won in rows if won is False)
+
+
+def _may_name_an_end(value: str) -> bool:
+    """Whether a value is a few words: numbers and letters are answers or codes."""
+    short = len(value) <= LONGEST_STATUS and len(value.split()) <= MOST_WORDS
+    return short and not _is_path(value) and re.search(r"[^\W\d_]{2}", value) is not None
 
 
 def names_limit(value: str) -> bool:
@@ -137,7 +141,7 @@ def _is_class(value: str) -> bool:
 
 
 def _is_path(value: str) -> bool:
-    return "/" in value or value.startswith("http")
+    return ("/" in value and value.lower() != "n/a") or value.startswith("http")
 
 
 def _long(

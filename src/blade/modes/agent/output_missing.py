@@ -1,7 +1,9 @@
 """What the task asks for is not there: a file that the prompt names, or an answer.
 
 Evidence
-    A test cannot find a path that the prompt names, no answer could be taken from the output, or its last line lacks the label that the answers of nearly all passes have.
+    A test cannot find a path that the prompt names, no answer could be taken from the output, its last line lacks the
+    label that the answers of nearly all passes have, or a talk of several agents ends with the output of a program that
+    nobody draws a conclusion from. Suspected of nobody where the session stops after a result and hardly any pass does.
 Contradicted by
     The same test passing with the same path absent.
 False alarms
@@ -16,6 +18,9 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
+
+BROKEN_OFF = 0.05
+"""Of the passes, the most that may stop in the same way before it is how sessions of this run end."""
 
 
 @mode(
@@ -33,6 +38,12 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def output_missing(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("missing:named-in-prompt")
     if sign is not None and not evidence.passes_with(sign):
+        broken = evidence.sign("ends:after-result")
+        if broken is not None and evidence.run.kind_passes.get(broken.kind, 0) <= BROKEN_OFF * evidence.run.passes:
+            told = "the session stops after a result and nothing says why; hardly any pass does: whether it was cut, nobody can tell"
+            return Candidate(
+                confidence=Confidence.SUSPECTED, subject=sign.subject, signs=(sign,), contrast=told, party="unknown"
+            )
         return Candidate(confidence=Confidence.LIKELY, subject=sign.subject, signs=(sign,))
     thought = evidence.difference(Differs.NO_ANSWER, "thought")
     if thought is not None:
@@ -41,6 +52,10 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
         )
     if evidence.silent:
         return None  # nothing came of the model at all, which is not its answer
+    open_end = evidence.sign("talk:no-conclusion")
+    if open_end is not None and evidence.difference(Differs.ANSWER, "absent") is not None:
+        told = "the talk ends with the output of a program, and nobody concludes from it"
+        return Candidate(confidence=Confidence.LIKELY, subject="no final answer", signs=(open_end,), contrast=told)
     label = evidence.run.closing_label
     if label and evidence.judged and not evidence.calls and not evidence.answer and not _labelled(evidence, label):
         told = (

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
-from blade.modes.compared import KEPT, named_alone
+from blade.modes.compared import KEPT, which_checks
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -27,7 +27,7 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     stage=Stage.GRADED,
     cause=Cause.BEHAVIOR,
     row="Broke tests that passed before",
-    title="The change breaks tests that passed before",
+    title="The change breaks tests that passed before: {subject}",
     action="Have the agent run the existing tests of the files that it changed before it ends.",
     owner="prompt",
 )
@@ -37,7 +37,7 @@ def regression(evidence: RolloutEvidence) -> Candidate | None:
         return None
     return Candidate(
         confidence=Confidence.LIKELY,
-        subject=named_alone(failed),
+        subject=which_checks(failed, (), len(failed)).removeprefix(f"{KEPT}: "),
         differences=failed,
         contrast=f"{len(failed)} of the tests that must go on passing fail; the target tests hold",
     )

@@ -359,3 +359,25 @@ def test_the_one_text_in_which_repeats_differ_is_the_reply() -> None:
         for n in range(40)
     ]
     assert by_path(learn_roles(rows))["said"] == "trajectory"
+
+
+def test_an_amount_that_is_written_twice_is_no_verdict() -> None:
+    rows = [{"id": f"x-{n}", "m": {"spent": n / 50}, "spent": n / 50, "cost": n / 40} for n in range(20)]
+    assert "reward" not in by_path(learn_roles(rows)).values()
+
+
+def test_what_was_taken_out_of_the_reply_stands_in_it() -> None:
+    code = "def solve(n):\n    return n + {n}\n"
+    rows = [
+        {
+            "t": f"c{n // 4}",
+            "q": f"Print the sum of {n // 4} things.",
+            "k": n % 4,
+            "said": f"Here it is:\n{code}".format(n=n),
+            "got": code.format(n=n),
+            "correct": n % 3 > 0,
+        }
+        for n in range(40)
+    ]
+    found = by_path(learn_roles(rows))
+    assert (found["said"], found["got"]) == ("trajectory", "produced")

@@ -313,6 +313,6 @@ def _cut(view: RolloutView) -> Iterator[Sign]:
         if _others_time.search(status.value):
             continue
         limit = "time" if _time.search(status.value) else limit_word(status.value)
-        if limit is not None:
+        if limit is not None and not (limit == "time" and view.rollout.answered_at_once):
             yield sign(f"agent:cut-by-{limit}", status.value, status.value, status.field)
             return

@@ -53,6 +53,8 @@ LONGEST_EXAMPLE = 60
 LONGEST_PROMPT_KEY = 4_000
 MOST_LACKING = 0.7
 """Of the rows, those that must have a grader's account for its absence to mean anything."""
+MOST_TAKEN = 0.8
+"""Of the rows, those in which a text must hold another one that was taken out of it."""
 MOST_CHANGING = 0.05
 """Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
@@ -563,12 +565,19 @@ class Learner:
                 return
 
     def _only_text(self, prose: Sequence[str]) -> None:
-        """The reply, where nothing else may be it: the one text that repeats of a task differ in, of runs without a log."""
+        """The reply, where nothing else may be it: the one text that repeats of a task differ in, of runs without a log.
+
+        What was taken out of the reply, such as its code, stands in it.
+        """
         if any(self.first_role(role) is not None for role in ("trajectory", "grader-log", "agent-log", "checks")):
             return
         free = [path for path in self.free(prose) if self.has_repeats() and not self.constant_in_task(path)]
-        if len(free) == 1:
-            self.claim(free[0], "trajectory", "the only text in which repeats of a task differ")
+        whole = [path for path in free if all(texts.share_with(self.sample, path, p) >= MOST_TAKEN for p in free)]
+        if len(whole) != 1:
+            return
+        self.claim(whole[0], "trajectory", "the only text in which repeats of a task differ, or that holds the others")
+        if len(free) == 2 and self.first_role("produced") is None:
+            self.claim(next(path for path in free if path != whole[0]), "produced", f"it was taken out of {whole[0]}")
 
     def _last_words(self) -> list[str]:
         """What each row's agent said last, in lower case: an answer stands there, and what it was worked out from does not."""

@@ -156,7 +156,7 @@ def test_the_patch_of_an_instance_is_the_one_that_was_evaluated(tmp_path: Path) 
     evaluated = next((tmp_path / "run").glob("**/a/patch.diff"))
     evaluated.write_text("diff --git a/other b/other\n", "utf-8")
     run = blade.load_run(tmp_path / "run")
-    assert run["a", 0].row["model_patch"].startswith("diff --git a/other")
+    assert str(run["a", 0].row["model_patch"]).startswith("diff --git a/other")
     assert "is not the one of the predictions" in problems(run)
 
 

@@ -186,7 +186,8 @@ def _numbers(evidence: RolloutEvidence, named: Sequence[Difference], logged: int
     """How many failed, and of how many, where that is known."""
     if evidence.checks_asked:
         return evidence.checks_asked - (evidence.checks_met or 0), evidence.checks_asked
-    return len(named) or logged, None
+    none_passed = evidence.sign("log:none-passed") if logged > 1 and not named else None
+    return (int(none_passed.subject),) * 2 if none_passed is not None else (len(named) or logged, None)
 
 
 def _how_many(failed: int, asked: int | None) -> str:

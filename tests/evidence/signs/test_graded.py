@@ -557,3 +557,13 @@ def test_a_recorded_error_says_that_a_patch_does_not_apply() -> None:
 def test_a_site_that_a_browser_does_not_get(page: str, host: str) -> None:
     visit = (call("goto", f'{{"url": "http://{host}/"}}', "c1"), result(page, "c1"))
     assert seen(attempt(*visit, DONE, prompt=f"Look at http://{host}/"))["service:unreachable"] == [host]
+
+
+def test_how_many_tests_passed_by_the_runners_totals() -> None:
+    none = pytest_log("assert 1 == 2", "assert 1 == 2")
+    assert seen(attempt(DONE, grader=none))["log:none-passed"] == ["1"]
+    some = none.replace("1 failed in", "1 failed, 4 passed in")
+    found = seen(attempt(DONE, grader=some))
+    assert found["log:test-passed"] == ["4"]
+    assert "log:none-passed" not in found
+    assert "log:none-passed" not in seen(attempt(DONE, grader=none.rpartition("====== 1 failed")[0]))

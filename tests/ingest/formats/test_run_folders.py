@@ -393,6 +393,16 @@ NEW_EVENTS = [
 ]
 
 
+def test_rows_of_openhands_with_repeats_and_their_own_report(tmp_path: Path) -> None:
+    rows = [
+        {"instance_id": f"x-{n // 2}", "history": OLD_EVENTS, "metrics": {"accumulated_cost": 0.1 * n}}
+        | {"test_result": {"git_patch": f"diff {n}", "report": {"resolved": n != 1}}}
+        for n in range(4)
+    ]
+    run = blade.load_run(make.write(tmp_path / "output.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    assert outcomes(run) == {"x-0#0": "passed", "x-0#1": "failed", "x-1#0": "passed", "x-1#1": "passed"}
+
+
 @pytest.mark.parametrize("history", [OLD_EVENTS, NEW_EVENTS, [OLD_EVENTS[:1], OLD_EVENTS[1:]]])
 def test_rows_of_openhands_in_all_their_shapes(tmp_path: Path, history: list[object]) -> None:
     row = {

@@ -5,6 +5,7 @@
 `test:raised` is a test that broke in its own code, with the test and what was raised as its subject: the same in all
 rollouts of a task it says more. Its subject begins with `own: ` where the exception needs nothing of what the agent left.
 `grader:own-error` is one such error, or one of the program around the tests, in every test that was run.
+`log:test-passed` and `log:none-passed` have the number of tests that passed, or that failed where none did.
 `log:not-built` is code under test that its compiler or interpreter refuses, so that no test of it ran; its subject is the
 file and what was said. `log:not-started` (its subject is the command that was not there), `log:not-finished` and `log:collected-none` are about the grader's test session.
 """
@@ -55,10 +56,24 @@ def log_events(view: RolloutView) -> Iterator[Sign]:
         yield from _kept("agentlog", list(reversed(_others(view.agent_logs))), MOST_AGENT_EVENTS)
     yield from _frames(view)
     yield from _raised_in_tests(view)
+    yield from _counts(view)
     yield from _broken_grader(view)
     built = list(_not_built(view))
     if view.account.logs:
         yield from built or _session(view)
+
+
+def _counts(view: RolloutView) -> Iterator[Sign]:
+    """How many tests passed by the totals of the runners; of none, only where a session told of all and ended."""
+    logs = [log.parsed for log in view.grader_logs]
+    if passed := sum(log.passed or 0 for log in logs):
+        yield sign("log:test-passed", str(passed))
+        return
+    told = [
+        log for log in logs if log.session_ended and log.passed == 0 and not log.truncated_start and not log.dropped
+    ]
+    if failed := sum((log.failed or 0) + (log.errors or 0) for log in told):
+        yield sign("log:none-passed", str(failed))
 
 
 def _not_built(view: RolloutView) -> Iterator[Sign]:

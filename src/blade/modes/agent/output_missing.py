@@ -70,6 +70,11 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
         return Candidate(
             confidence=Confidence.SUSPECTED, subject=subject, differences=(empty,), contrast=told, party="unknown"
         )
+    if evidence.steps is None and not evidence.run.with_output:
+        told = "only answers are on record: nothing shows whether the model said anything"
+        return Candidate(
+            confidence=Confidence.SUSPECTED, subject=subject, differences=(empty,), contrast=told, party="unknown"
+        )
     return Candidate(confidence=Confidence.LIKELY, subject=subject, differences=(empty,))
 
 

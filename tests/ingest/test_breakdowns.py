@@ -88,5 +88,7 @@ def test_what_is_noted_beside_a_wrong_answer_is_not_why_it_failed(tmp_path: Path
     rows = [_row(task, repeat, LOST if task == 5 and repeat < 3 else None) for task in range(8) for repeat in range(4)]
     path = write_jsonl(tmp_path / "a_rollouts.jsonl", rows)
     options = Options(workers=1)
-    table = pipeline.analyze(pipeline.load([str(path)], options), options).runs[0].attributions.table
+    attributions = pipeline.analyze(pipeline.load([str(path)], options), options).runs[0].attributions
+    assert attributions is not None
+    table = attributions.table
     assert set(table.filter(table["task_id"] == "5")["mode"]) == {"wrong-answer"}

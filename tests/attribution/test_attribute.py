@@ -237,3 +237,23 @@ def test_sql_and_python_give_the_same_table(tmp_path: Path) -> None:
     analysis.save(tmp_path / "out")
     stored = pl.read_parquet(tmp_path / "out" / analysis.runs[0].run.name / "attributions.parquet")
     assert stored.equals(analysis.attributions)
+
+
+@pytest.mark.parametrize(
+    ("words", "sure"), [("Nothing is done yet.", "proven"), ("The booking cannot be undone.", "likely")]
+)
+def test_an_action_that_is_declined_is_not_proven_to_be_the_agents_fault(tmp_path: Path, words: str, sure: str) -> None:
+    due = ("cancel_booking", {"id": "JG7"})
+    rows = [rollout("q", repeat=n, passed=True, output=did(due), expected_actions=want(due)) for n in range(3)]
+    lost = rollout("q", repeat=3, output=[*did(LOOK), said(words)], expected_actions=want(due))
+    mine = table(tmp_path, lost, *rows).filter(pl.col("repeat") == 3)
+    assert mine.select("mode", "confidence").rows() == [("action-missing", sure)]
+    assert [one["quote"] for one in mine["evidence"][0]] == ([words] if sure == "likely" else [])
+
+
+def test_a_judge_that_says_why_is_quoted(tmp_path: Path) -> None:
+    why = "Query A keeps one row of each category, while the other keeps all rows that tie."
+    lost = made("t", {"judge_output": f"I compared both.\n{why}\n\nVerdict: no", "extracted_answer": "SELECT 1"})
+    mine = table(tmp_path, lost, *PASSES).filter(pl.col("task_id") == "t")
+    assert mine["mode"].to_list() == ["judged-wrong"]
+    assert [(one["quote"], one["field"]) for one in mine["evidence"][0]] == [(why, "judge_output")]

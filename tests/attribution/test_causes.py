@@ -15,7 +15,7 @@ from blade.model.diagnosis import Label, TaskCause
 from blade.model.errors import ArtifactError
 from blade.model.finding import Cause
 from blade.model.options import Options
-from builders import Row, response, rollout, write_jsonl
+from builders import Row, call, response, result, rollout, said, write_jsonl
 
 
 def causes(folder: Path, rows: list[Row]) -> dict[str, TaskCause]:
@@ -50,6 +50,17 @@ def test_an_equal_answer_that_was_rejected_is_the_tasks_fault(tmp_path: Path) ->
     assert found.because == "2 correct answer rejected"
 
 
+def test_what_is_nobodys_has_no_cause(tmp_path: Path) -> None:
+    def session(task: str, last: str, **more: Any) -> Row:
+        steps = [call("bash", '{"cmd": "make"}'), result("built"), said(last)]
+        return rollout(task, repeat=0, prompt="Make it run.", output=steps, **more)
+
+    rows = [session(f"t{n}", "", tests={"runs": False, "builds": False}) for n in range(4)]
+    rows += [session(f"u{n}", "It runs.", passed=True, tests={"runs": True, "builds": True}) for n in range(6)]
+    found = causes(tmp_path, rows)["t0"]
+    assert (found.cause, found.because) == (None, "1 session ended on an empty reply")
+
+
 def test_a_limit_is_behavior(tmp_path: Path) -> None:
     cut = response("I was just about to", status="incomplete", incomplete_details={"reason": "max_output_tokens"})
     rows = [answered("t", n, None) | {"response": cut} for n in range(2)] + [answered("t", 2, "7")]
@@ -65,6 +76,24 @@ def test_never_passing_with_different_answers_is_knowledge(tmp_path: Path) -> No
     assert found["t"].because == "wrong in 3 different ways; 3 wrong answer"
     # One wrong answer every time shows no lack of knowledge: all repeats may misread the task alike.
     assert (found["u"].cause, found["u"].confidence) == (None, None)
+
+
+@pytest.mark.parametrize(("values", "cause"), [((3, 3, 3), None), ((3, 3, 4), Cause.KNOWLEDGE)])
+def test_outputs_that_fail_with_one_value_are_wrong_in_one_way(
+    tmp_path: Path, values: tuple[int, ...], cause: Cause | None
+) -> None:
+    def graded(value: int) -> list[Row]:
+        words = f"AssertionError: assert {value} == 14"
+        return [{"name": "test_a", "passed": False, "message": words}, {"name": "test_b", "passed": True}]
+
+    rows = [
+        rollout(
+            "t", repeat=n, output="Done.", model_patch=f"diff --git a/f{n} b/f{n}\n+{n}\n", test_results=graded(value)
+        )
+        for n, value in enumerate(values)
+    ]
+    others = [rollout(f"p{n}", passed=True, test_results=[{"name": "test_b", "passed": True}]) for n in range(3)]
+    assert causes(tmp_path, [*rows, *others])["t"].cause == cause
 
 
 def test_a_habit_and_a_slip_tie_as_a_slip(tmp_path: Path) -> None:

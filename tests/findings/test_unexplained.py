@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,3 +102,31 @@ def test_what_the_agent_does_in_these_and_in_no_pass_is_told(tmp_path: Path) -> 
 def test_what_passes_do_too_is_not(tmp_path: Path) -> None:
     rows = [stuck(n, passed=False) | {"reward": float(n < 2)} for n in range(4)]
     assert all(not one.id.startswith("habit") for one in found_in(tmp_path, rows).findings)
+
+
+def hand(task: str, repeat: int, ended: str, **more: Any) -> Row:
+    fields: dict[str, Any] = {"tail": {"way": ended}, **more}
+    return rollout(
+        task, repeat=repeat, passed=ended == "dealer out", prompt="Play.", output=f"stand {repeat}", **fields
+    )
+
+
+def test_what_the_rows_record_of_failures_and_of_no_pass_is_told(tmp_path: Path) -> None:
+    rows = [hand("t", repeat, "over" if repeat % 2 else "dealer out") for repeat in range(6)]
+    (one,) = found_in(tmp_path, rows).findings
+    assert 'The rows record `tail.way`: "over" in 3 of the 3 that were read; "dealer out" in 3 of the 3' in one.what
+    assert one.fix == "Read t#1, t#3 and t#5 beside a passing repeat"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [hand("t", n, "over" if n % 2 else "dealer out", tail={"way": "failed" if n % 2 else "ok"}) for n in range(6)],
+        [hand("t", n, "over" if n % 2 else "dealer out", tail={"way": f"over {n}"}) for n in range(6)],
+        [hand(f"t{n}", 0, "over" if n % 2 else "dealer out") for n in range(6)],
+    ],
+    ids=["the verdict in words", "another word each", "no task with both"],
+)
+def test_other_words_are_not(tmp_path: Path, rows: list[Row]) -> None:
+    for one in found_in(tmp_path, rows).findings:
+        assert "The rows record" not in one.what

@@ -422,3 +422,89 @@ def test_attempts_that_are_judged_are_nobody_s_words(tmp_path: Path) -> None:
     ]
     with pytest.raises(blade.BladeError, match="--map task=riddle"):
         read(tmp_path, rows)
+
+
+def test_skipped_cases_do_not_hide_the_verdict(tmp_path: Path) -> None:
+    words = ("passed", "failed", "skipped", "failed", "passed", "error")
+    rows = [
+        {"node": f"tests/test_m.py::test[{n}]", "ended": words[n % 6], "run": k} for n in range(12) for k in range(2)
+    ]
+    run = read(tmp_path, rows)
+    assert repeats(run) == (12, 24)
+    assert sorted(run.rollouts["outcome"]) == ["failed"] * 8 + ["passed"] * 8 + ["unscored"] * 8
+
+
+def test_a_counter_is_no_rival_of_the_verdict(tmp_path: Path) -> None:
+    rows = [
+        {"goal": f"Find box {n} on the map", "trial_no": k, "final_reward": float((n + k) % 2), "hit_cap": n == 3}
+        for n in range(8)
+        for k in range(2)
+    ]
+    assert passed(read(tmp_path, rows)) == [bool((n + k) % 2) for n in range(8) for k in range(2)]
+
+
+def test_rewards_beside_completions_are_attempts(tmp_path: Path) -> None:
+    rows = [
+        {
+            "step": 5,
+            "prompt": f"Add {n} and {n}",
+            "completions": [f"The sum is {n + k}." for k in range(3)],
+            "rewards": [float(k == n) for k in range(3)],
+        }
+        for n in range(6)
+    ]
+    run = read(tmp_path, rows)
+    assert repeats(run) == (6, 18)
+    assert run.rollouts["reward"].sum() == 3
+    assert [step.text for step in run["1", 2].steps or ()] == ["The sum is 3."]
+
+
+def test_choices_beside_their_key_are_no_attempts(tmp_path: Path) -> None:
+    rows = [
+        {"ask": f"Which is {n}?", "choices": ["the first of them", "the second of them"], "correct": [n % 2, 1 - n % 2]}
+        for n in range(6)
+    ]
+    with pytest.raises(blade.BladeError):
+        read(tmp_path, rows)
+
+
+def test_steps_of_episodes_are_no_rollouts(tmp_path: Path) -> None:
+    rows = [
+        {"episode": n, "t": k, "seen": f"room {k}", "reward": float(k == n % 3 + 2), "done": k == n % 3 + 2}
+        for n in range(6)
+        for k in range(n % 3 + 3)
+    ]
+    with pytest.raises(blade.BladeError, match="done is true in the last row of every episode"):
+        read(tmp_path, rows)
+    run = blade.load_run(tmp_path / "theirs.jsonl", field_map={"task": "episode", "repeat": "t"})
+    assert repeats(run) == (6, len(rows))
+    last = [row for row in rows if row["done"]]
+    assert repeats(read(tmp_path, last)) == (6, 6)
+
+
+def test_attempts_that_end_with_a_pass_are_rollouts(tmp_path: Path) -> None:
+    rows = [
+        {"task_id": f"t{n}", "attempt": k, "reward": float(k == 2), "passed": k == 2, "final": k == 2}
+        for n in range(5)
+        for k in range(3)
+    ]
+    assert repeats(read(tmp_path, rows)) == (5, 15)
+
+
+def test_models_of_one_table_are_runs_over_the_same_tasks(tmp_path: Path) -> None:
+    for repeats_ in (1, 2):
+        rows = [
+            {"model_id": model, "prompt_id": f"p{n}", "replicate": k, "score": (n + k + len(model)) % 2}
+            for model in ("a-1b", "b-17b")
+            for n in range(8)
+            for k in range(repeats_)
+        ]
+        runs = load(write_jsonl(tmp_path / "r.jsonl", rows))
+        assert [run.model for run in runs] == ["a-1b", "b-17b"]
+        assert [repeats(run) for run in runs] == [(8, 8 * repeats_)] * 2
+
+
+def test_success_at_something_bad_is_no_verdict(tmp_path: Path) -> None:
+    rows = [{"behavior": f"b{n}", "asked": f"How do I open lock {n}?", "attack_success": n % 3 == 0} for n in range(12)]
+    with pytest.raises(blade.BladeError, match="attack_success"):
+        read(tmp_path, rows)

@@ -40,7 +40,7 @@ def test_the_threshold_can_be_moved(tmp_path: Path) -> None:
     assert run.pass_threshold == 0.5
 
 
-@pytest.mark.parametrize("reward", ["1.0", [1], {"value": 1}, float("nan"), float("inf"), float("-inf"), 10**400])
+@pytest.mark.parametrize("reward", ["high", [1], {"value": 1}, float("nan"), float("inf"), float("-inf"), 10**400])
 def test_a_reward_that_is_no_finite_number_is_unscored_and_listed(tmp_path: Path, reward: object) -> None:
     run = load_rows(tmp_path, rollout("a", passed=True), rollout("b", reward=reward))
     assert outcomes(run) == ["passed", "unscored"]
@@ -163,3 +163,9 @@ def test_a_row_without_verdict_or_output_is_no_rollout(tmp_path: Path, row: obje
     assert places(run) == [("a", 0)]
     assert reasons(run) == ["run.jsonl:2: no reward or score, and no response, messages or output: not a rollout"]
     assert run.problem_count == 1
+
+
+@pytest.mark.parametrize(("reward", "number"), [("1.0", 1.0), ("60%", 0.6), ("3/5", 0.6), ("0", 0.0), ("7/5", None)])
+def test_a_reward_may_be_written_as_a_text(tmp_path: Path, reward: str, number: float | None) -> None:
+    run = load_rows(tmp_path, rollout("a", passed=True), rollout("b", reward=reward))
+    assert run.rollouts["reward"].to_list() == [1.0, number]

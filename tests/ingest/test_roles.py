@@ -89,6 +89,11 @@ def test_phases_by_five_stamps_of_which_two_stand_next_to_each_other() -> None:
     assert [(one.name, one.start, one.end) for one in far] == [("total", "f", "j")]
 
 
+def test_what_stands_for_nothing_is_no_path() -> None:
+    rows = [graded(number, q="max_turns" if number % 9 == 0 else "n/a") for number in range(20)]
+    assert by_path(learn_roles(rows))["q"] == "status"
+
+
 def test_the_order_of_rows_tells_nothing() -> None:
     shuffled = random.Random(5).sample(ROWS, len(ROWS))
     assert by_path(learn_roles(shuffled)) == by_path(learn_roles(ROWS))
@@ -241,3 +246,138 @@ def test_calls_that_are_written_as_code_are_a_trajectory() -> None:
     assert roles.talk is not None
     assert (roles.talk.tool, roles.talk.result) == ("did", "saw")
     assert as_items(walk(3), roles.talk)[1]["content"][0]["input"] == {"arguments": '"3"'}
+
+
+def test_ends_are_told_by_what_passes_have() -> None:
+    def ends(n: int, usual: str, other: str) -> str:
+        return usual if (n // 4 + n % 4) % 3 != 0 or n % 2 else other
+
+    found = by_path(learn_roles([graded(n, e=ends(n, "result given", "round cap")) for n in range(20)]))
+    assert found["e"] == "status"
+    colors = by_path(learn_roles([graded(n, e=["red", "green", "blue"][n % 3]) for n in range(20)]))
+    assert colors["e"] is None
+
+
+def test_a_call_held_in_one_object_is_a_trajectory() -> None:
+    def walk(n: int) -> list[Row]:
+        steps = [
+            ({"type": "goto", "target": "http://shop.example/"}, "Home. Search"),
+            ({"type": "click", "target": f"Mug {n}"}, f"Mug {n} added to the cart"),
+        ]
+        return [{"why": "Look around there.", "do": did, "saw": saw} for did, saw in steps]
+
+    roles = learn_roles([graded(n, o=None, w=walk(n)) for n in range(20)])
+    assert roles.talk is not None
+    assert as_items(walk(3), roles.talk)[1]["content"][1] == {
+        "type": "tool_use",
+        "name": "click",
+        "input": {"target": "Mug 3"},
+        "id": "call_1",
+    }
+
+
+def test_a_flag_that_shares_bear_out_is_the_verdict() -> None:
+    rows = [
+        {
+            "t": f"kb-{n // 4}",
+            "q": f"How is part {n // 4} replaced?",
+            "k": n % 4,
+            "m": 0.9 - n / 100 if n % 5 else 0.1,
+            "fine": n % 5 > 0,
+            "mean": 0.95 - n / 100 if n % 5 else 0.15,
+        }
+        for n in range(40)
+    ]
+    assert by_path(learn_roles(rows))["fine"] == "reward"
+
+
+def test_what_was_produced_is_no_task_though_it_is_finer() -> None:
+    rows = [
+        {
+            "id_of_it": f"nl{n // 4}",
+            "asked": f"How many of {n // 4}?",
+            "wanted": f"SELECT {n // 4}",
+            "kind": n // 20,
+            "gave": f"select {n // 4 + (n % 7 == 0) * 50}",
+            "turn": n % 4,
+            "same": n % 7 > 0,
+        }
+        for n in range(40)
+    ]
+    assert by_path(learn_roles(rows))["id_of_it"] == "task"
+
+
+def test_a_list_that_passes_leave_empty_names_what_failed(tmp_path: Path) -> None:
+    def row(n: int) -> Row:
+        passed = (n // 4 + n % 4) % 3 != 0
+        return {
+            "t": f"c-{n // 4}",
+            "k": n % 4,
+            "reward": float(passed),
+            "amiss": [] if passed else [f"cart lacks {n}"],
+            "tags": ["a", "b"][: 1 + n % 2],
+        }
+
+    found = by_path(learn_roles([row(n) for n in range(20)]))
+    assert (found["amiss"], found["tags"]) == ("checks", None)
+    run = load_rows(tmp_path, *(row(n) for n in range(20)))
+    failed = run.rollouts.filter(outcome="failed")
+    assert run.checks.filter(passed=False)["name"].to_list()[0].startswith("cart lacks")
+    assert failed["checks_asked"].null_count() == failed.height  # how many there are, nobody says
+
+
+def test_what_test_runners_print_bears_out_a_flag_of_any_name() -> None:
+    def row(n: int) -> Row:
+        good = n % 3 > 0
+        log = (
+            "...\n3 passed in 0.12s\n"
+            if good
+            else "..F\nFAILED t.py::test_b - assert 1 == 2\n1 failed, 2 passed in 0.21s\n"
+        )
+        return {"t": f"c-{n // 4}", "k": n % 4, "settled": good, "cached": n % 2 == 0, "l": log}
+
+    assert by_path(learn_roles([row(n) for n in range(20)]))["settled"] == "reward"
+
+
+def test_texts_of_the_task_are_told_from_notes() -> None:
+    rows = [
+        graded(n, p="The server fails with HTTP 503. Mend it.", z="gave up" if n in (0, 6) else None) for n in range(20)
+    ]
+    assert learn_roles(rows).given == ("p",)
+
+
+def test_the_one_text_in_which_repeats_differ_is_the_reply() -> None:
+    rows = [
+        {
+            "t": f"ctx{n // 4}",
+            "q": f"What does clause {n // 4} name?",
+            "k": n % 4,
+            "said": f"In take {n} it names the harbor.",
+            "f1": (n % 4) / 3,
+            "fine": n % 4 > 1,
+        }
+        for n in range(40)
+    ]
+    assert by_path(learn_roles(rows))["said"] == "trajectory"
+
+
+def test_an_amount_that_is_written_twice_is_no_verdict() -> None:
+    rows = [{"id": f"x-{n}", "m": {"spent": n / 50}, "spent": n / 50, "cost": n / 40} for n in range(20)]
+    assert "reward" not in by_path(learn_roles(rows)).values()
+
+
+def test_what_was_taken_out_of_the_reply_stands_in_it() -> None:
+    code = "def solve(n):\n    return n + {n}\n"
+    rows = [
+        {
+            "t": f"c{n // 4}",
+            "q": f"Print the sum of {n // 4} things.",
+            "k": n % 4,
+            "said": f"Here it is:\n{code}".format(n=n),
+            "got": code.format(n=n),
+            "correct": n % 3 > 0,
+        }
+        for n in range(40)
+    ]
+    found = by_path(learn_roles(rows))
+    assert (found["said"], found["got"]) == ("trajectory", "produced")

@@ -1,4 +1,4 @@
-"""What the diagnosis must reach on simulated runs. Where it does not yet, a strict xfail holds the measured figure."""
+"""What the diagnosis must reach on simulated runs, whatever their fields are called."""
 
 from __future__ import annotations
 
@@ -41,18 +41,13 @@ def calibration() -> Calibration:
     return calibrate(range(11, 23))
 
 
-def not_yet(measured: str) -> object:
-    """Names drawn at random, for what is not reached under them yet."""
-    return pytest.param("random", marks=pytest.mark.xfail(strict=True, reason=f"measured: {measured}"))
-
-
-@pytest.mark.parametrize("names", ["documented", not_yet("77 of 962")])
+@pytest.mark.parametrize("names", ["documented", "random"])
 def test_no_clean_task_is_accused(names: NamesKind) -> None:
     assert proof(names).clean > 500
     assert proof(names).accused == ()
 
 
-@pytest.mark.parametrize("names", ["documented", not_yet("308 of 1263")])
+@pytest.mark.parametrize("names", ["documented", "random"])
 def test_causes_are_right(names: NamesKind) -> None:
     assert (proof(names).tasks.recall or 0.0) >= CAUSES_RIGHT
 
@@ -62,7 +57,7 @@ def test_no_harmless_string_is_blamed(names: NamesKind) -> None:
     assert proof(names).blamed == ()
 
 
-@pytest.mark.parametrize("names", ["documented", not_yet("0 of 232 and 0 of 269")])
+@pytest.mark.parametrize("names", ["documented", "random"])
 def test_failing_of_the_model_is_told_rightly(names: NamesKind) -> None:
     assert proof(names).causes["knowledge"].recall == 1.0
     assert proof(names).causes["unreliable"].recall == 1.0

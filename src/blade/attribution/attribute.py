@@ -41,6 +41,7 @@ FLAGS = (
     "literal:",
     "key:",
     "service:",
+    "work:",
     "made-up-id",
 )
 """Kinds of signs that stand beside an attribution as symptoms; the rest only report what a log says."""

@@ -42,7 +42,10 @@ def causes(
     rows = rollouts.run.rollouts.select("task_id", "outcome", "answer_fp")
     wrong = pl.col("answer_fp").filter(pl.col("outcome") == "failed").drop_nulls().n_unique()
     facts = rows.group_by("task_id").agg(PASSED.sum(), judged=JUDGED.sum(), answers=wrong)
-    known = {task: (passes, judged, answers) for task, passes, judged, answers in facts.iter_rows()}
+    alike = _wrong_in_one_way(rollouts)
+    known = {
+        task: (passes, judged, 1 if task in alike else answers) for task, passes, judged, answers in facts.iter_rows()
+    }
     # Grouped here: a table a task would cost more than all the rest.
     of_task: dict[str, list[_Attributed]] = {}
     for task, *cells in parts.table.select("task_id", *_Attributed._fields).iter_rows():
@@ -53,11 +56,26 @@ def causes(
     }
 
 
+def _wrong_in_one_way(rollouts: RolloutIndex) -> frozenset[str]:
+    """Tasks of which all failures show one and the same value in each failing test, whatever else they hand in."""
+    rows = rollouts.run.rollouts.filter(pl.col("outcome") == "failed").select("task_id", "signs")
+    of_values = pl.element().struct.field("kind") == "test:values"
+    named = pl.col("signs").list.eval(pl.element().filter(of_values).struct.field("subject")).list.first()
+    values = (
+        rows.select("task_id", values=named)
+        .group_by("task_id")
+        .agg(n=pl.len(), shown=pl.col("values").count(), ways=pl.col("values").n_unique())
+    )
+    alike = values.filter((pl.col("n") > 1) & (pl.col("shown") == pl.col("n")) & (pl.col("ways") == 1))
+    return frozenset(alike["task_id"].to_list())
+
+
 class _Attributed(NamedTuple):
     """What an attribution says for the cause of its task."""
 
     mode: str
     subject: str
+    party: str
     confidence: str | None
     by: str | None
     also: Sequence[str]
@@ -100,10 +118,14 @@ def _counted(words: Sequence[str]) -> dict[str, int]:
 
 
 def _stands_for(row: _Attributed, labels: Mapping[str, Cause]) -> str:
-    """The cause that a mode stands for, `A_RESULT` where other rollouts tell, or the mode itself where it stands for none."""
+    """The cause that a mode stands for, `A_RESULT` where other rollouts tell, or the mode itself where it stands for none.
+    A suspicion that charges nobody settles nothing.
+    """
+    if row.party == "unknown" and row.confidence == Confidence.SUSPECTED:
+        return UNATTRIBUTED
     declared = by_code().get(row.mode)
     cause = labels.get(row.mode) or (declared.cause if declared else None)
-    if cause is not None or declared is None:
+    if cause is not None or declared is None or declared.party == "unknown":
         return str(cause or row.mode)
     made_up = row.mode in NAMES_A_VALUE and MADE_UP in row.also
     return str(Cause.BEHAVIOR) if made_up else A_RESULT

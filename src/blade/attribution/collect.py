@@ -335,20 +335,27 @@ def _summed(counts: Sequence[Mapping[At, int]]) -> dict[At, int]:
     return found
 
 
+LONG_ANSWER = 20
+"""Characters of an answer that two rollouts hardly give by chance, and that is more than a choice or a number."""
+
+
 def judged_otherwise(rollouts: RolloutIndex) -> Flags:
-    """Failures of one message, or a thought and a message, that another rollout of the task passes with."""
-    alone = (
-        rollouts.repeats_itself
-        & rollouts.run.rollouts.select((pl.col("calls") == 0) & (pl.col("steps") <= SINGLE))
-        .to_series()
-        .fill_null(value=False)
-        .to_numpy()
-    )
+    """Failures of one message, or a thought and a message, that another rollout of the task passes with.
+
+    Where no trajectory is recorded, a long answer, such as a query or a patch, is all that was handed in.
+    """
+    table = rollouts.run.rollouts
+    single = table.select(((pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)).fill_null(value=False)).to_series()
+    bare = table.select(
+        pl.col("steps").is_null() & (pl.col("answer").str.len_chars() >= LONG_ANSWER).fill_null(value=False)
+    ).to_series()
+    alone = (rollouts.repeats_itself & single.to_numpy()) | bare.to_numpy()
     otherwise = rollouts.marked()
     if alone.any():
         shared = ("task_id", "output_fp", "answer_fp")
-        rows = rollouts.run.rollouts.select(*shared, passed=pl.Series(rollouts.passed)).with_row_index(ROW)
-        one_prompt = rollouts.run.tasks.drop_nulls("prompt_fp").select("task_id")
+        rows = table.select(*shared, passed=pl.Series(rollouts.passed)).with_row_index(ROW)
+        prompted = rollouts.run.tasks.drop_nulls("prompt_fp").height > 0
+        one_prompt = rollouts.run.tasks.filter(pl.col("prompt_fp").is_not_null() | (not prompted)).select("task_id")
         same = rows.filter(pl.Series(alone)).join(one_prompt, on="task_id", how="semi")
         otherwise[same.filter(pl.col("passed").any().over(*shared))[ROW]] = True
     return otherwise & rollouts.failed

@@ -62,7 +62,7 @@ def _numbers(walk: AlignedTrajectory) -> Iterator[tuple[str, float]]:
     for holder, values in holders:
         for name, value in values.items():
             path = f"{holder}{name}"
-            if _is_measure(value) and not _is_known(path, name):
+            if _is_measure(value) and not is_known(path, name):
                 yield path, value
 
 
@@ -70,5 +70,6 @@ def _is_measure(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_known(path: str, name: str) -> bool:
+def is_known(path: str, name: str) -> bool:
+    """Whether a field is read by its name, or counts rows."""
     return path in _KNOWN or "." in name or name.startswith("_ng_") or name.endswith(_POSITION)

@@ -35,6 +35,13 @@ _NUMBER = pattern_of(r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine
 _NAME = pattern_of(r"\*\*|[\"“`$]|(?<=[a-z,:] )[A-Z][a-z]|:[\s\W]{0,4}\w")
 """What an answer of the kind of the expected one looks like."""
 _LISTED = pattern_of(r"^\W*\d+[.)]\s")
+_INSTRUCTS = pattern_of(
+    r".*\?[\s*_\"']*\Z|[\s\d.)*-]*\[[^\]\n]*\]\(http\S*\Z|[\s#*]*(?:\d+[.)]|[-\u2022]|step \d+\W)[\s*_]*(?:go|visit|open|use|find|locate|search|look|check|verify|validate|identify|determine|calculate"
+    r"|compute|extract|collect|gather|review|navigate|click|enter|download|access|confirm|analy[sz]e|count|compare|run|provide|retrieve"
+    r"|read|parse|filter|scrape|watch|follow|ensure|consider)\b",
+    re.IGNORECASE,
+)
+"""A question, a bare link, and a step that somebody is told to take conclude nothing."""
 _CODE = pattern_of(r"```\w*\n.*?(?:```|\Z)", re.DOTALL)
 
 
@@ -94,7 +101,7 @@ def passage(text: str, key: str) -> str:
     best, found = 0.0, ""
     pieces = list(_pieces(text))
     for place, piece in enumerate(pieces):
-        if value.search(_LISTED.sub("", piece)) is None:
+        if value.search(_LISTED.sub("", piece)) is None or any(map(_INSTRUCTS.match, piece.split("\n"))):
             continue
         score = 2.0 * (_STRONGLY.search(piece) is not None) + (_STATES.search(piece) is not None)
         score += ("**" in piece or "\\boxed" in piece) - 2.0 * (_SMALL_TALK.search(piece) is not None)

@@ -61,7 +61,7 @@ def ending(rollout: Rollout, step: Step) -> Evidence | None:
 def of_call(rollout: Rollout, step: Step, value: object = None, name: str = "") -> Evidence | None:
     """The part of a call's arguments that holds `value`, else their beginning; the tool's name when there are none."""
     text = step.arguments or ""
-    quote = _around(text, name, value) or text[:LONGEST].strip()
+    quote = around(text, name, value) or text[:LONGEST].strip()
     if quote and quote not in ("{}", "null"):
         return Evidence(key=rollout.key, step=step.index, field="arguments", quote=quote)
     return Evidence(key=rollout.key, step=step.index, field="tool", quote=step.tool) if step.tool else None
@@ -129,7 +129,7 @@ def weight(sentence: str, words: Sequence[str]) -> float:
     return 2 * about + reasons(sentence) + min(len(sentence), 60) / 1000
 
 
-def _around(text: str, name: str, value: object) -> str:
+def around(text: str, name: str, value: object) -> str:
     """`"payment_id": "x"` as the text has it, or the bare value."""
     if value is None:
         return ""

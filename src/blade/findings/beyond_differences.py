@@ -10,6 +10,7 @@ from statistics import median
 from msgspec import Struct
 
 from blade.attribution.deciding_numbers import deciding
+from blade.attribution.recorded_words import recorded_words
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.closings import final_text
@@ -81,13 +82,14 @@ def unexplained(group: FailureGroup, context: RunContext) -> FindingDraft:
     told = (
         f" {_read(context, walks)} {form.what} Whether this is why they fail is not shown." if form is not None else ""
     )
-    named = listed_places(group)
+    named, recorded = listed_places(group), _recorded(context, walks)
     against = " beside a passing repeat" if beside else ""
+    and_record = "" if recorded else ", and have the verifier record why it rejects a rollout"
     return FindingDraft(
         title="Failing outputs look different from passing ones" if form is not None else "No cause found in the files",
         what=f"Nothing in the files decides {how_often(group, context.partition.table.height)}.{told}"
-        f"{_measured(context, walks)}{_more(context, walks)}",
-        fix=f"Read {named}{against}, and have the verifier record why it rejects a rollout",
+        f"{recorded}{_measured(context, walks)}{_more(context, walks)}",
+        fix=f"Read {named}{against}{and_record}",
         brief="failures without a cause",
         kind="verifier",
         owner=READER,
@@ -178,6 +180,23 @@ def _edge(walk: AlignedTrajectory, at_end: bool) -> Evidence | None:
         text = text.partition("\n")[2]
     quote = text.strip()[:LONGEST_EDGE].strip()
     return Evidence(key=walk.rollout.key, step=last.index, field="text", quote=quote) if quote else None
+
+
+def _recorded(context: RunContext, failing: Sequence[AlignedTrajectory]) -> str:
+    """Words of the rows that these have and passes have not."""
+    found = (
+        recorded_words([walk for walk in context.reading.walks.values() if walk.passed], failing) if failing else None
+    )
+    if found is None:
+        return ""
+    mine, theirs = (
+        ", ".join(f"{quotes.worded(word, 40)} in {times:,}" for word, times in list(side.items())[:MOST_READ])
+        for side in (found.failing, found.passing)
+    )
+    return (
+        f" The rows record `{found.field}`: {mine} of the {len(failing):,} that were read; {theirs} of the "
+        f"{sum(found.passing.values()):,} passing ones."
+    )
 
 
 def _measured(context: RunContext, failing: Sequence[AlignedTrajectory]) -> str:

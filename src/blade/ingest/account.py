@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from blade.ingest.batch import REQUEST, RESPONSE, Batch
 from blade.ingest.cells import Column, any_there
 from blade.ingest.decode import decode_any
-from blade.ingest.fields import DOCUMENTED, of_run
+from blade.ingest.fields import DOCUMENTED, is_of_others, of_run
 from blade.ingest.roles.paths import Fields, at
 from blade.ingest.roles.stamps import seconds_of
 from blade.model.account import Account, LogText, Phase, Status
@@ -119,7 +119,7 @@ def _phases(
     for path in durations:
         name = path.rpartition(".")[2]
         unit = 1e3 if _MILLISECONDS.search(name) else 1.0
-        name = "total" if len(durations) == 1 and _WHOLE.fullmatch(name) else name
+        name = "total" if len(durations) == 1 and _WHOLE.fullmatch(name) and not is_of_others(path) else name
         for mine, value in zip(found, columns.get(path, ()), strict=False):
             if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
                 mine.append(Phase(name=name, seconds=value / unit, field=path))

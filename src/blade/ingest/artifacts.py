@@ -6,7 +6,7 @@ import codecs
 import glob
 import io
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import count, islice, repeat
@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from blade.files import ATTRIBUTIONS_FILE, READERS_FIELDS, finish
-from blade.ingest.decode import Row, Unusable, decode_row
+from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_row
 from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import TO_NOTHING, YAML_ENDINGS, FolderListing, is_inside, listing, read_json
 from blade.ingest.formats import FileHead, Format, format_named, formats
@@ -51,21 +51,17 @@ _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndj
 _TABLE_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".arrow", ".feather", ".ipc")
 _OTHER_ENDINGS = (".xml", ".xml.gz", *YAML_ENDINGS)
 """Files of which few are results: they are looked at where nothing else in a folder is a run."""
-_NOT_READ = (
-    ".db",
-    ".sqlite",
-    ".sqlite3",
-    ".duckdb",
-    ".xlsx",
-    ".xls",
-    ".ods",
-    ".pkl",
-    ".pickle",
-    ".npz",
-    ".h5",
-    ".hdf5",
-)
+_NOT_READ = {
+    **dict.fromkeys(
+        (".db", ".sqlite", ".sqlite3", ".duckdb", ".xlsx", ".xls", ".ods"), "export its table of results as CSV"
+    ),
+    **dict.fromkeys((".pkl", ".pickle", ".npz", ".h5", ".hdf5"), "write its records as JSON lines"),
+    **dict.fromkeys((".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".7z"), "unpack it and give the folder"),
+}
+"""Forms of results that are not read, and what to do with a file of that form."""
 _MOST_NAMED = 5
+_LONGEST_MARK = 100
+"""Bytes of a value that may count, name or end an episode."""
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50
 _HEAD_LINES = 5_000
@@ -353,7 +349,7 @@ def _files(folder: Path) -> list[Path]:
 def _files_in(here: FolderListing) -> list[Path]:
     if "rollouts.parquet" in here.files:
         return []
-    named = (name for name in here.files if name.endswith((*_ROLLOUT_ENDINGS, *_TABLE_ENDINGS)))
+    named = (name for name in here.files if name.lower().endswith((*_ROLLOUT_ENDINGS, *_TABLE_ENDINGS)))
     return [here.path / name for name in named if name != ATTRIBUTIONS_FILE]
 
 
@@ -398,6 +394,8 @@ def _why_not(
         return refusal
     if _are_of_readers(head.rows):
         return "its rows are what readers say of rollouts: `blade attribute RUN --file` takes them"
+    if not field_map and (said := _as_steps(head.rows)):
+        return said
     mapped = with_map(None, field_map)
     rows = list(map(mapped, head.rows)) if mapped is not None else head.rows
     if format_.splittable and not any(map(is_rollout, rows)) and not _tells_by_content(path, format_, field_map):
@@ -408,6 +406,24 @@ def _why_not(
 def _are_of_readers(rows: Sequence[Row]) -> bool:
     """Whether rows are for `blade attribute`, to be filled in or filled in: beside the place only what a reader says."""
     return bool(rows) and all(row.keys() <= READERS_FIELDS and not row.keys().isdisjoint(_SAID) for row in rows)
+
+
+def _as_steps(rows: Sequence[Row]) -> str:
+    """Why rows are no rollouts but the steps of some; empty where they are not."""
+    if not rows or not any(bytes(raw) in (b"true", b"false") for raw in rows[0].values()):
+        return ""
+    from blade.ingest.foreign_rows import steps_of_episodes
+
+    plain = ({name: raw for name, raw in row.items() if len(bytes(raw)) <= _LONGEST_MARK} for row in rows)
+    with suppress(*BAD_VALUE):
+        found = steps_of_episodes([{name: decode_any(raw) for name, raw in row.items()} for row in plain])
+        if found is not None:
+            end, episode = found
+            return (
+                f"its rows look like the steps of an episode each ({end} is true in the last row of every {episode}): write one"
+                f" row for each {episode}, as `jq -c 'select(.{end})'` keeps the last; if they are rollouts, say --map task={episode}"
+            )
+    return ""
 
 
 def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:
@@ -439,6 +455,9 @@ def _not_lines(path: Path, head: FileHead) -> str:
         return f"it is one JSON array, and {wanted % repr('.[]')}"
     if start.startswith(b"{"):
         return f"it is one JSON object and no log of a known harness; {wanted % '.'}"
+    advice = next((advice for ending, advice in _NOT_READ.items() if path.name.lower().endswith(ending)), None)
+    if advice is not None:
+        return f"files of this kind are not read: {advice}"
     first = start.split(b"\n", 1)[0].rstrip()[:40].decode("utf-8", "replace")
     kind = "is no log of a known harness" if path.suffix == ".json" else "has no line that is a JSON object"
     return f"it {kind} (it begins {first!r})"
@@ -531,11 +550,12 @@ def recognize(head: FileHead) -> Format | None:
     return next((candidate for candidate in formats() if candidate.recognizes(head)), None)
 
 
-def _not_read(paths: Sequence[Path]) -> Iterator[Path]:
-    """Files that may hold results in a form that is not read."""
+def _not_read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    """Names of files that may hold results in a form that is not read, and what to do with them."""
     for path in paths:
-        for here, _ in _folders(path, None) if path.is_dir() else ():
-            yield from (here.path / name for name in here.files if name.lower().endswith(_NOT_READ))
+        names = [name for here, _ in _folders(path, None) for name in here.files] if path.is_dir() else []
+        for name in names:
+            yield from ((name, advice) for ending, advice in _NOT_READ.items() if name.lower().endswith(ending))
 
 
 def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
@@ -551,13 +571,11 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
             f"no rollouts in {what}: {path.name} is the {role_of(path)} sidecar of a run",
             hint=f"its rollouts are in {main}: give that file, and what stands beside it is read too",
         )
-    others = sorted({path.name for text in inputs for path in _not_read(_expand(_split_name(text)[1]))})
+    others = dict(_not_read(path for text in inputs for path in _expand(_split_name(text)[1])))
     if others:
-        held = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
-        raise ArtifactError(
-            f"no rollouts in {what}: databases, workbooks and pickles are not read ({held})",
-            hint='export the table of results, as `sqlite3 -header -csv FILE "SELECT * FROM runs" > runs.csv` does',
-        )
+        held = ", ".join(sorted(others)[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
+        hint = "; ".join(sorted({*others.values()}))
+        raise ArtifactError(f"no rollouts in {what}: files of this kind are not read ({held})", hint=hint)
     raise ArtifactError(
         f"no rollouts in {what}",
         hint="expected rollouts (*.jsonl, plain or compressed), a run folder of a known harness, or a table; see docs/formats.md",

@@ -6,6 +6,7 @@ except small values, which may become slices. `blade schema` shows both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -677,6 +678,14 @@ def speaks(name: str) -> bool:
     """Whether a field's name says that it may tell what went wrong."""
     lowered = name.lower()
     return any(word in lowered for word in SPEAKING_WORDS)
+
+
+_OF_OTHERS = re.compile(r"judge|grader|verif|simulat|(?:^|[._])user", re.IGNORECASE)
+
+
+def is_of_others(path: str) -> bool:
+    """Whether a path says that an amount is of a judge, a verifier or a simulated user, and not of the agent."""
+    return _OF_OTHERS.search(path) is not None
 
 
 def is_judge(path: str) -> bool:

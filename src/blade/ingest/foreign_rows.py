@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from blade.ingest import cells, fields
 from blade.ingest.mapping import is_talk, reward_of
+from blade.ingest.roles.outcome import counts_attempts
 from blade.ingest.roles.results import is_result, verdict_fields, verdict_of
 
 _DEEPEST = 6
@@ -27,6 +28,13 @@ _LEARNED_FROM = 100
 _NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
 _REWARDS = ("reward", "score")
 _DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
+_DIGITS = re.compile(r"[\d._-]+")
+_VERSIONED = re.compile(r"[a-zA-Z].*\d")
+_WANTED = re.compile(r"expect|want|target|gold|should", re.IGNORECASE)
+"""What a test is meant to do, which is no verdict on what it did."""
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_NO_VERDICT = ("error", "errors", "errored", "crashed", "timeout")
+"""What keeps a task from a verdict, in the name of a list."""
 _ATTEMPT = re.compile(
     r"(.+?)[._/-]+(?:trial|run|attempt|repeat|sample|rollout|seed|try|rep|epoch|iter)[._-]?(\d+)", re.IGNORECASE
 )
@@ -62,6 +70,8 @@ def _laid_out(value: Any) -> Any:
     if not isinstance(value, dict) or len(value) < 2:
         return value
     columns = list(value.values())
+    if (rows := _table_in(columns) or _ids_by_verdict(value)) is not None:
+        return rows
     lists = {name: column for name, column in value.items() if isinstance(column, list)}
     if _are_columns(list(lists.values())):
         rest = {name: one for name, one in value.items() if not isinstance(one, dict | list)}
@@ -79,6 +89,36 @@ def _laid_out(value: Any) -> Any:
             for place, one in enumerate(attempts)
         ]
     return value
+
+
+def _table_in(values: Sequence[Any]) -> list[Fields] | None:
+    """The rows of a table that is written as the names of its columns and a list of cells for each row."""
+    plain = [one for one in values if isinstance(one, list) and len(one) > 1]
+    for names in plain:
+        if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+            for rows in plain:
+                if rows is not names and all(isinstance(row, list) and len(row) == len(names) for row in rows):
+                    return [dict(zip(names, row, strict=True)) for row in rows]
+    return None
+
+
+def _ids_by_verdict(value: Mapping[str, Any]) -> list[Fields] | None:
+    """The tasks of a summary that lists the names of those that passed and of those that failed; None for any other.
+
+    Those that only a longer list of all of them names have no verdict.
+    """
+    lists = {name: one for name, one in value.items() if isinstance(one, list) and all(isinstance(v, str) for v in one)}
+    verdicts: dict[str, bool] = {}
+    for name, listed in lists.items():
+        words = {verdict_of(word) for word in _PARTS.findall(name) if word.lower() not in _NO_VERDICT} - {None}
+        for task in listed if len(words) == 1 else ():
+            if verdicts.setdefault(task, True in words) is not (True in words):
+                return None
+    if len(verdicts) < _FEWEST_GRADED or len({*verdicts.values()}) < 2:
+        return None
+    every = max((one for one in lists.values() if verdicts.keys() <= {*one}), key=len, default=list(verdicts))
+    about = {name: one for name, one in value.items() if isinstance(one, str)}
+    return [about | {"task_id": task, "passed": verdicts.get(task)} for task in dict.fromkeys(every)]
 
 
 def _are_columns(lists: Sequence[list[Any]]) -> bool:
@@ -154,10 +194,10 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
         _collect_inside(value, f"{path}." if path else "", around, found, depth)
         return
     here = f"{path}.*" if path else "*"
-    counted = _counted(value, around)
+    counted, grouped = _counted(value, around), _grouped_by(value)
     for key, item in entries:
-        if isinstance(item, list):
-            _collect(item, here, around | ({"task_id": key} if key is not None else {}), found, depth + 1)
+        if isinstance(item, list) or (isinstance(item, dict) and grouped):
+            _collect(item, here, around | ({grouped or "task_id": key} if key is not None else {}), found, depth + 1)
         elif isinstance(item, dict):
             record = {**around, **item}
             if key in counted:
@@ -166,6 +206,22 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
                 record["task_id"] = f"{around['task_id']}/{key}" if "task_id" in around else key
             found.setdefault(here, []).append(record)
             _collect_inside(item, f"{here}.", _inherited(record), found, depth)
+
+
+def _grouped_by(value: Any) -> str:
+    """What the keys of a map name whose entries are maps of records themselves: categories, tasks with their attempts, or
+    models that did the same tasks; empty for any other map.
+
+    A few names that come back in more entries than they are name graders, and the entries are records.
+    """
+    inner = list(value.values()) if isinstance(value, dict) else []
+    if not inner or not all(map(_is_map, inner)):
+        return ""
+    names = {name for one in inner for name in one}
+    if len(names) <= len(inner) and not all(_counted(one, {"task_id": ""}) for one in inner):
+        return ""
+    shared = len({frozenset(one) for one in inner}) == 1
+    return "model" if shared and name_models([*value]) else "task_id"
 
 
 def _counted(value: Any, around: Mapping[str, Any]) -> dict[str | None, int]:
@@ -222,7 +278,7 @@ def verdict_field(rows: Sequence[Mapping[str, Any]]) -> str | None:
     worded = [
         name
         for name in dict.fromkeys(name for row in rows for name in row)
-        if _is_worded([row[name] for row in rows if row.get(name) is not None], len(rows))
+        if not _WANTED.search(name) and _is_worded([row[name] for row in rows if row.get(name) is not None], len(rows))
     ]
     return worded[0] if len(worded) == 1 else _verdict_by_content(rows)
 
@@ -288,6 +344,14 @@ def named_attempt(name: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found is not None else None
 
 
+def name_models(names: Sequence[str]) -> bool:
+    """Whether several names are those of models: most have a version or a size, and none is another with another number."""
+    stems = {_DIGITS.sub("", name) for name in names}
+    return (
+        len(names) > 1 and len(stems) == len(names) and 2 * sum(map(bool, map(_VERSIONED.search, names))) > len(names)
+    )
+
+
 def talk_field(rows: Sequence[Mapping[str, Any]]) -> str | None:
     """Of records without a known trajectory, the field that holds what was said or done."""
     known = {path.partition(".")[0] for path in fields.BY_NAME["trajectory"].paths}
@@ -330,6 +394,40 @@ def _speech(value: Any) -> tuple[str, str] | None:
     ]
     who = next((name for name in whos if len({item[name] for item in value}) > 1), None)
     return (who, what) if who is not None and what is not None else None
+
+
+def steps_of_episodes(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """The field that ends an episode and the one that names it, where rows are steps: another counts up until the end and
+    starts again.
+    """
+    names = list(rows[0]) if rows else []
+    flags = (name for name in names if not fields.is_verdict(name) and all(type(row.get(name)) is bool for row in rows))
+    for end in flags:
+        episodes: list[list[Mapping[str, Any]]] = [[]]
+        for row in rows:
+            episodes[-1].append(row)
+            episodes += [[]] if row[end] else []
+        whole = episodes[:-1]
+        if len(whole) < _FEWEST_GRADED or not any(len(one) > 1 for one in whole):
+            continue
+        counters = (name for name in names if not counts_attempts(name))
+        counts = any(all(_counts_up([row.get(name) for row in one]) for one in whole) for name in counters)
+        named = (n for n in names if len({str(one[0].get(n)) for one in whole}) == len(whole) and _is_shared(n, whole))
+        episode = next(named, None)
+        if counts and episode is not None:
+            return end, episode
+    return None
+
+
+def _counts_up(values: Sequence[Any]) -> bool:
+    return all(type(value) is int for value in values) and list(values) in (
+        list(range(len(values))),
+        list(range(1, len(values) + 1)),
+    )
+
+
+def _is_shared(name: str, groups: Sequence[Sequence[Mapping[str, Any]]]) -> bool:
+    return all(len({str(row.get(name)) for row in group}) == 1 for group in groups)
 
 
 def has_output(row: Mapping[str, Any]) -> bool:

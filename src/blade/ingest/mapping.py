@@ -30,10 +30,12 @@ _MOST_SHARING = 5
 """Rows on average with one value, beyond which another field names the task, if there is one."""
 _HIGHEST_GRADE = 100
 """People grade up to 5, 10 or 100; larger numbers are amounts."""
-_IS_GRADE = re.compile(r"star|point|mark|grade|rating|percent|rank", re.IGNORECASE)
+_IS_GRADE = re.compile(r"star|point|award|mark|grade|rating|percent|rank", re.IGNORECASE)
 _IS_AMOUNT = re.compile(r"token|second|time|_ms|Ms$|cost|step|turn|count|num|duration|length|size", re.IGNORECASE)
 _MOST_REPEATS = 64
 """A whole number beyond it is no index of an attempt: people repeat a task a few times."""
+_IN_LIST = re.compile(r"\.\d+\.")
+_LONGEST_FRACTION = 16
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?(?:e[-+]?\d{1,3})?")
 _NAMES_A_TASK = re.compile(r"(?:\b|_)(?:id|task|case|key|test|question|problem|instance|name)\b", re.IGNORECASE)
 _NOT_JUDGED = ("error", "errored", "skipped", "skip", "n/a", "none", "unknown")
@@ -115,8 +117,20 @@ def reward_of(value: object) -> float | None:
             return None
         said, colon, _ = word.partition(":")  # `failed: AssertionError`
         judged = verdict_of(said if colon else word)
-        return float(judged) if judged is not None else float(word) if _NUMBER.fullmatch(word) else None
+        return float(judged) if judged is not None else _number_in(word)
     return cells.number(value)
+
+
+def _number_in(word: str) -> float | None:
+    """A number in words: `0.5`, `50%`, and `3/5` where it is at most one."""
+    if _NUMBER.fullmatch(word):
+        return float(word)
+    if word.endswith("%") and _NUMBER.fullmatch(word[:-1]):
+        return float(word[:-1]) / 100
+    part, _, whole = word.partition("/")
+    if part.isdecimal() and whole.isdecimal() and len(word) < _LONGEST_FRACTION and 0 < int(whole) >= int(part):
+        return int(part) / int(whole)
+    return None
 
 
 def guesses(rows: Sequence[Row]) -> str:
@@ -189,6 +203,7 @@ def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
         scores,
         key=lambda path: (
             len({str(value) for value in fields[path]}) < 2,
+            _IN_LIST.search(path) is not None,
             not is_verdict(path),
             all(type(value) is int for value in fields[path]) and not _goes_with(path, scores, fields),
             not {*map(reward_of, fields[path])} <= {0.0, 1.0, None},
@@ -278,9 +293,9 @@ def _is_score(values: Sequence[Any], rows: int) -> bool:
         return False
     if all(isinstance(value, str) for value in values):
         words = {value.strip().lower() for value in values}
-        return all(reward_of(word) is not None or word in _NOT_JUDGED for word in words) and not all(
-            map(_NUMBER.fullmatch, words)
-        )
+        if all(map(_NUMBER.fullmatch, words)):
+            return words == {"0", "1"}
+        return all(reward_of(word) is not None or word in _NOT_JUDGED for word in words)
     if not all(isinstance(value, bool | int | float) and 0 <= value <= 1 for value in values):
         return False
     return len({float(value) for value in values}) > 1 or all(isinstance(value, bool) for value in values)

@@ -24,7 +24,6 @@ from blade.ingest.fingerprints import (
 )
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.mapping import reward_of
-from blade.ingest.roles.results import verdict_of
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
@@ -169,7 +168,11 @@ class RowReader:
                 self._check_numbers.clear()
             known = self.check_names
             numbers = self._check_numbers[names] = [known.setdefault(name, len(known)) << 1 for name in names]
-        return [number | one.passed for number, one in zip(numbers, kept, strict=True)], due.met, due.asked
+        told = [number | one.passed for number, one in zip(numbers, kept, strict=True)]
+        shapes = of_run().roles.results
+        # A list of what failed does not say how many there are.
+        whole = not shapes or any(shape.kind != "failures" for shape in shapes)
+        return told, due.met if whole else None, due.asked if whole else None
 
     def _identity(self, batch: Batch, odd: Odd) -> Columns:
         paths = batch.paths
@@ -380,7 +383,7 @@ def _lost(values: Column, used: Column) -> list[int]:
 
 def _worded(value: Any) -> Any:
     """A word such as `passed` as the verdict that it is; every other value as it is."""
-    reward = reward_of(value) if isinstance(value, str) and verdict_of(value) is not None else None
+    reward = reward_of(value) if isinstance(value, str) else None
     return value if reward is None else reward
 
 

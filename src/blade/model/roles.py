@@ -80,7 +80,8 @@ class ResultShape(Struct, frozen=True, kw_only=True):
     path: str = ""
     kind: str
     """`map`: names to verdicts; `objects`: a list of objects; `numbered`: a list of verdicts; `sides`: lists of names that
-    passed and failed; `traces`: names of failed tests and what each printed; `parallel`: verdicts beside a list of names."""
+    passed and failed; `traces`: names of failed tests and what each printed; `failures`: what failed, so that passes have an
+    empty list; `parallel`: verdicts beside a list of names."""
     verdict: str = ""
     """Field of an object that holds its verdict; of `sides`, that of the names that passed."""
     name: str = ""
@@ -131,6 +132,9 @@ class Roles(Struct, frozen=True, kw_only=True, dict=True):
     """How the field with the role `trajectory` is written, where no known harness writes so."""
     accounts: tuple[str, ...] = ()
     """Objects that hold checks or parts of the score, and are empty in some rows: there the grader left no account."""
+    given: tuple[str, ...] = ()
+    """Texts without a role of their own that passes have as well and repeats of a task share: what was asked may speak of
+    errors, and reports none."""
     phases: tuple[PhaseStamps, ...] = ()
     sampled: int = 0
     """Rows that were looked at."""

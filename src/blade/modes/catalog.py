@@ -76,23 +76,24 @@ def catalog_page(modes: Sequence[FailureMode]) -> str:
 
 
 def _row(mode: FailureMode) -> str:
-    return (
-        f"| {mode.code} | {mode.row} | {mode.party} | {mode.cause.code if mode.cause else 'UK or KG'} | {mode.stage} |"
-    )
+    return f"| {mode.code} | {mode.row} | {mode.party} | {_code_of(mode)} | {mode.stage} |"
+
+
+def _code_of(mode: FailureMode) -> str:
+    if mode.cause is not None:
+        return mode.cause.code
+    return "none" if mode.party == "unknown" else "UK or KG"
 
 
 def _body(mode: FailureMode, level: int) -> list[str]:
-    cause = (
-        f"{mode.cause} ({mode.cause.code})"
-        if mode.cause
-        else "unreliable (UK) or knowledge (KG), by the other rollouts"
-    )
+    by_others = "none" if mode.party == "unknown" else "unreliable (UK) or knowledge (KG), by the other rollouts"
+    cause = f"{mode.cause} ({mode.cause.code})" if mode.cause else by_others
     lines = [
         mode.definition,
         "",
         f"- In reports: {mode.row}",
         f"- Responsible: {mode.party}",
-        f"- Group: {mode.group}; place {mode.order} in its order",
+        f"- Group: {mode.group}; number {mode.order} in the order of decision",
         f"- Stage: {mode.stage}; {'validly graded' if mode.valid else 'not validly graded'}",
         f"- Cause: {cause}",
         f"- Action ({mode.owner}): {mode.action}",

@@ -23,6 +23,8 @@ ANSWERS = {
 LONGEST_SUBJECT = 120
 _RAISED = pattern_of(r"(?!Assertion)(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Failed)\b")
 """What a test fails with where the code itself broke."""
+_BARE = pattern_of(r"(?:\w+\.)*(?:SystemExit|CalledProcessError)\b|(?i:[\w. :]{0,40}\bfailed \d+ of \d+\b)")
+"""What a test raises that runs a program and sees it fail."""
 _GRADER = pattern_of(
     r"(?i)verif|grad(?:er|ing)|evaluat|(?:\b|_)eval(?:\b|_)|scor(?:er|ing)|judge|(?:\b|_)tests?(?:_|\b)|(?<![a-z])Tests?(?=[A-Z])|reward"
 )
@@ -108,6 +110,13 @@ def unless_broken_off(evidence: RolloutEvidence, sure: Confidence) -> Confidence
     return Confidence.SUSPECTED if broken else sure
 
 
+def declined(found: Sequence[Difference], evidence: RolloutEvidence) -> tuple[Sign, ...]:
+    """Why calls were not made, in the talk's own words: the agent declines, rightly or not, or the user takes a request back."""
+    names = {one.name for one in found}
+    against = tuple(one for one in evidence.of("declined:action") if one.subject in names)
+    return (*against, *evidence.of("user:withdrew"))
+
+
 def required(found: Sequence[Difference]) -> str:
     """`cancel_reservation`, 2 more: required and not made."""
     names = list(dict.fromkeys(f"`{one.name}`" for one in found))
@@ -122,12 +131,6 @@ def counted(found: Sequence[Difference]) -> str:
     return "expected against actual changes: " + ", ".join(
         f"{counts[k]} {word}" for k, word in words.items() if counts[k]
     )
-
-
-def named_alone(failed: Sequence[Difference]) -> str:
-    """The name of the test that fails, where it is one; empty for several."""
-    names = list(dict.fromkeys(one.name for one in failed))
-    return names[0][:LONGEST_SUBJECT] if len(names) == 1 else ""
 
 
 def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
@@ -145,30 +148,46 @@ def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
     # The verdict is certain; that it is the agent's doing, a failing check alone does not say.
     return Candidate(
         confidence=Confidence.LIKELY,
-        subject=_subject(named, logged, failed),
-        signs=logged,
+        subject=which_checks(named, logged, failed),
+        signs=(*_underneath(evidence, logged), *logged),
         differences=named,
         contrast=f"{failed}{of} check{'s' if (asked or failed) != 1 else ''} failed",
     )
 
 
-def _subject(named: Sequence[Difference], logged: Sequence[Sign], failed: int) -> str:
+def _underneath(evidence: RolloutEvidence, logged: Sequence[Sign]) -> tuple[Sign, ...]:
+    """What was raised under tests that only run another program and say that it failed."""
+    own = evidence.sign("log:exception")
+    bare = bool(logged) and all(_BARE.match(one.quote) for one in logged)
+    return (own,) if bare and own is not None and not _BARE.match(own.quote) else ()
+
+
+def which_checks(named: Sequence[Difference], logged: Sequence[Sign], failed: int) -> str:
     """Which checks: the one that fails, what all of them raise, or the first and how many more."""
     names = list(dict.fromkeys([one.name for one in named] or [one.subject for one in logged if one.subject]))
     raised = {one.quote for one in logged}
     if len(names) > 1 and len(raised) == 1 and _RAISED.match(words := raised.pop()):
-        return words[:LONGEST_SUBJECT]
+        return _cut(words)
     if not names:
         return ""
     more = max(failed, len(names)) - 1
-    return f"{names[0][:LONGEST_SUBJECT]}{f' and {more} more' if more > 0 else ''}"
+    return f"{_cut(names[0])}{f' and {more} more' if more > 0 else ''}"
+
+
+def _cut(name: str) -> str:
+    """A name that fits a title, with dots after its last whole word where it does not; names come cut to as much."""
+    if len(name) < LONGEST_SUBJECT:
+        return name
+    whole, blank, _ = name[:LONGEST_SUBJECT].rpartition(" ")
+    return f"{whole if blank else name[:LONGEST_SUBJECT]}..."
 
 
 def _numbers(evidence: RolloutEvidence, named: Sequence[Difference], logged: int) -> tuple[int, int | None]:
     """How many failed, and of how many, where that is known."""
     if evidence.checks_asked:
         return evidence.checks_asked - (evidence.checks_met or 0), evidence.checks_asked
-    return len(named) or logged, None
+    none_passed = evidence.sign("log:none-passed") if logged > 1 and not named else None
+    return (int(none_passed.subject),) * 2 if none_passed is not None else (len(named) or logged, None)
 
 
 def _how_many(failed: int, asked: int | None) -> str:

@@ -46,7 +46,7 @@ class FailureMode(Struct, frozen=True, kw_only=True):
     valid: bool
     """Whether such a rollout was validly graded."""
     cause: Cause | None
-    """None: knowledge or unreliable, as the other rollouts of the task tell."""
+    """None: knowledge or unreliable, as the other rollouts of the task tell; or, where nobody knows whose it is, no cause."""
     row: str
     """What happened, for the table of failure modes."""
     title: str

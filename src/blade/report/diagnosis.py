@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from blade.model.analysis import RunAnalysis
 from blade.model.attribution import UNATTRIBUTED
@@ -180,16 +180,19 @@ def findings_lines(one: RunAnalysis) -> list[str]:
     lines: list[str] = []
     for number, finding in enumerate(one.diagnosis.findings[:MOST_FINDINGS], start=1):
         lines += finding_lines(number, finding)
-    return [*lines, *_reliability(one.diagnosis.findings[:MOST_FINDINGS])]
+    names = {mode.id: mode.name for mode in one.diagnosis.partition.modes}
+    return [*lines, *_reliability(one.diagnosis.findings[:MOST_FINDINGS], names)]
 
 
-def _reliability(findings: Sequence[Finding]) -> list[str]:
+def _reliability(findings: Sequence[Finding], names: Mapping[str, str]) -> list[str]:
     """A footnote: how often the modes that lead are right where the truth is known."""
     codes = {finding.id.partition(":")[0]: finding.measured for finding in findings if finding.measured}
-    told = [f"{code} {measured}" for code, measured in codes.items()]
+    told = [f"{names.get(code, code)}: {measured}" for code, measured in codes.items()]
     if not told:
         return []
-    return [f"*How often these failure modes are right where the truth is known: {'; '.join(told)}.*"]
+    return [
+        f"*How often these modes are right where the true cause is known (planted faults are simulated). {'; '.join(told)}.*"
+    ]
 
 
 def responsible_lines(one: RunAnalysis) -> list[str]:
@@ -204,7 +207,7 @@ def responsible_lines(one: RunAnalysis) -> list[str]:
         "undecided": found.unknown,
     }
     told = ", ".join(f"{name} {times:,}" for name, times in rest.items() if times)
-    failures = plural(found.failures, "failure")
+    failures = not_passed(one, found.failures)
     if not found.not_agents:
         head = f"**No failure is put down to the machinery, the benchmark or the simulated user** ({told})."
     else:
@@ -212,6 +215,13 @@ def responsible_lines(one: RunAnalysis) -> list[str]:
         head = f"**{found.not_agents:,} of the {failures} {verb} not the agent's**: {', '.join(map(_party, found.others))}."
         head += f" The rest: {told}." if told else ""
     return [" ".join([head, *_without_others(one, found)])]
+
+
+def not_passed(one: RunAnalysis, rollouts: int) -> str:
+    """`40 failures`; where some errored or are missing, what they and the failures are together."""
+    if rollouts == one.metrics.counts["failed_rollouts"]:
+        return plural(rollouts, "failure")
+    return f"{plural(rollouts, 'rollout')} that did not pass"
 
 
 def _party(one: PartyCount) -> str:

@@ -43,3 +43,15 @@ def test_a_word_alone_on_the_last_line_closes_a_talk() -> None:
         assert (talk.kind, talk.subject) == ("talk:closed", "2"), closing
     talk, _ = signs(("Planner", "Let us count."), ("Solver", 'Reply with "TERMINATE" if you agree.'))
     assert talk.kind == "talk:unfinished"
+
+
+def test_output_that_nobody_takes_up_is_no_conclusion() -> None:
+    last = Step(index=1, party="tool", kind="result", actor="terminal", text="exit code 0: 12")
+    first = Step(index=0, party="agent", kind="message", actor="planner", text="Run it.")
+    made = Rollout(
+        key=RolloutKey(run="r", task_id="t", repeat=0),
+        outcome=Outcome.FAILED,
+        source=RowSource(artifact="a"),
+        steps=(first, last),
+    )
+    assert [sign.quote for sign in actor_signs(made) if sign.kind == "talk:no-conclusion"] == ["exit code 0: 12"]

@@ -93,6 +93,13 @@ def test_a_wrong_answer_is_quoted_where_it_stands(tmp_path: Path) -> None:
     assert (sign.field, sign.step) == ("extracted_answer", None)
 
 
+def test_of_two_long_answers_the_part_is_shown_in_which_they_differ(tmp_path: Path) -> None:
+    same = "aerobacter ave commensurable fair finish haggle hilt"
+    got, key = f"{same} improvise laughlin", f"{same} improvisate laughlin"
+    (sign,) = signs(tmp_path, output=got, expected_answer=key, extracted_answer=got)
+    assert sign.subject == "...hilt improvise laughlin|...hilt improvisate laughlin"
+
+
 @pytest.mark.parametrize(
     ("fields", "kinds"),
     [

@@ -201,3 +201,27 @@ def test_a_key_of_another_row_is_seen_and_its_user_left_in_peace(tmp_path: Path)
     assert (foreign.kind, foreign.subject, foreign.step) == ("key:foreign", "raj_sanchez_7340|mia_li_3668", 1)
     corrected = [*talk, said("Sorry, I am mia_li_3668.", "user")]
     assert "key:foreign" not in {sign.kind for sign in signs(tmp_path, [CANCEL], corrected)}
+
+
+@pytest.mark.parametrize(
+    ("said_last", "quoted"),
+    [
+        ("Thanks. Booking JG7FMM is a basic fare. It cannot be cancelled.", "It cannot be cancelled."),
+        ("A cancellation of this booking isn't allowed under the policy.", None),
+        ("If you can't find the booking, look into your mail.", ""),
+        ("Which booking cannot wait?", ""),
+        ("The weather cannot be helped.", ""),
+    ],
+)
+def test_what_the_agent_says_against_an_action(tmp_path: Path, said_last: str, quoted: str | None) -> None:
+    found = signs(tmp_path, [CANCEL], [GIVES, *made(LOOK), said(said_last)])
+    against = [sign.quote for sign in found if sign.kind == "declined:action"]
+    assert against == ([] if quoted == "" else [quoted if quoted is not None else said_last])
+
+
+def test_a_request_that_the_user_takes_back(tmp_path: Path) -> None:
+    talk = [ASKS, GIVES, *made(LOOK), said("Shall I cancel it?"), said("Actually, never mind. Bye! ###STOP###", "user")]
+    found = [sign.quote for sign in signs(tmp_path, [CANCEL], talk) if sign.kind == "user:withdrew"]
+    assert len(found) == 1
+    assert "never mind" in found[0]
+    assert ("user:withdrew", "") not in kinds(signs(tmp_path, [CANCEL], [*talk, *made(CANCEL, call_id="c2")]))

@@ -164,3 +164,11 @@ def test_a_long_talk_that_nobody_answers() -> None:
     assert seen(attempt(*rounds))["stopped:after-replies"] == ["12"]
     assert "stopped:after-replies" not in seen(attempt(*rounds, said("I am done.")))
     assert "stopped:after-replies" not in seen(attempt(*rounds[:8]))
+
+
+def test_a_session_that_stops_after_a_result() -> None:
+    assert "ends:after-result" in seen(attempt(*ran("ls", "a.txt")))
+    assert "ends:after-result" in seen(attempt(*ran("ls", "a.txt"), passed=True))
+    assert "ends:after-result" not in seen(attempt(*ran("ls", "a.txt"), said("Done.")))
+    assert "ends:after-result" not in seen(attempt(*ran("ls", "a.txt"), session={"ended": True}))
+    assert "ends:after-result" not in seen(attempt(*ran("answer.txt", "ok", tool="submit_answer")))

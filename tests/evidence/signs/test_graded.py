@@ -169,6 +169,23 @@ def test_an_error_of_the_grader_in_every_test() -> None:
     assert "grader:own-error" not in seen(attempt(DONE, grader=mine))
     around = pytest_log("load()", "KeyError: 'suite'", raised="KeyError", at="/grader/run.py:4")
     assert seen(attempt(DONE, grader=around))["grader:own-error"] == ["KeyError: 'suite'"]
+    assert "grader:own-error" not in seen(attempt(DONE, grader=around, prompt="Write the suite to /app/a.json."))
+    reads = pytest_log("load()", "IndexError: list index out of range", raised="IndexError", at="/grader/run.py:4")
+    assert "grader:own-error" not in seen(attempt(DONE, grader=reads))
+
+
+def test_what_the_agent_wrote_into_the_file_of_the_tests_is_its_own() -> None:
+    log = pytest_log("```python", "SyntaxError: invalid syntax", raised="SyntaxError")
+    assert "grader:own-error" in seen(attempt(DONE, grader=log))
+    assert "grader:own-error" not in seen(attempt(said("```python\nx = 1\n```"), grader=log))
+    undefined = pytest_log("load()", "NameError: name 'total' is not defined", raised="NameError")
+    assert "grader:own-error" in seen(attempt(DONE, grader=undefined))
+    assert "grader:own-error" not in seen(attempt(said("I wrote total() for you."), grader=undefined))
+
+
+def test_a_summary_that_names_ignored_tests() -> None:
+    log = "running 3 tests\ntest a ... ok\ntest b ... ignored\ntest c ... ignored\n\ntest result: ok. 1 passed; 0 failed; 2 ignored; 0 measured\n"
+    assert seen(attempt(DONE, grader=log, passed=True))["skipped-as-passed"] == ["2 of 3"]
 
 
 @pytest.mark.parametrize(
@@ -320,6 +337,21 @@ def test_wrong_values_that_are_no_accident() -> None:
     assert value("11.43", "11.429") is None
 
 
+def test_a_literal_that_fills_a_template_of_the_prompt() -> None:
+    log = pytest_log("assert f() == want", "assert 'no' == 'Process found. Restarting nano.'")
+    kinds = seen(attempt(DONE, grader=log, prompt='Say "Process found. Restarting <process_name>." then.'))
+    assert "literal:not-in-prompt" not in kinds
+    assert "literal:not-in-prompt" in seen(attempt(DONE, grader=log, prompt="Say what was done."))
+
+
+def test_what_all_failing_tests_got() -> None:
+    def values(*errors: str) -> list[str] | None:
+        return seen(attempt(DONE, grader=pytest_log("assert out == 14", *errors))).get("test:values")
+
+    assert values("assert 3 == 14") == values("assert 3 == 14", " +  where 3 = f(1)") != values("assert 4 == 14")
+    assert values("KeyError: 'a'") is None
+
+
 def test_the_one_literal_of_a_list_that_nothing_names() -> None:
     def wanted(prompt: str, *shown: str) -> list[str] | None:
         log = pytest_log("assert ok, text", f"AssertionError: lacking {shown[0]}", *shown[1:]).replace(
@@ -437,6 +469,18 @@ def test_invented_data() -> None:
     assert "stand-in" not in seen(attempt(*test, DONE))
 
 
+def test_a_program_that_invents_and_was_run() -> None:
+    text = "cat > /app/mock_rows.py <<EOF\\n# placeholder values\\nEOF"
+    wrote = call("bash", f'{{"command": "{text}"}}', "w"), result("", "w")
+    run = ran("python3 /app/mock_rows.py", "ok")
+    assert seen(attempt(*wrote, *run, DONE))["stand-in:ran"] == ["mock_rows.py"]
+    assert "stand-in:ran" not in seen(attempt(*wrote, DONE))
+    assert "stand-in:ran" not in seen(attempt(*wrote, *run, said("It is written, with placeholder values.")))
+    assert seen(attempt(*ran("python simulate_scores.py", "0.9"), DONE))["stand-in:ran"] == ["simulate_scores.py"]
+    tried = ran("node mock_server.js", "listening")
+    assert "stand-in:ran" not in seen(attempt(*tried, DONE))
+
+
 def test_loops() -> None:
     again = [item for n in range(7) for item in ran(f"python solve.py --seed {n}", "no", f"c{n}")]
     assert seen(attempt(*again, DONE))["loop"] == ["bash"]
@@ -513,3 +557,13 @@ def test_a_recorded_error_says_that_a_patch_does_not_apply() -> None:
 def test_a_site_that_a_browser_does_not_get(page: str, host: str) -> None:
     visit = (call("goto", f'{{"url": "http://{host}/"}}', "c1"), result(page, "c1"))
     assert seen(attempt(*visit, DONE, prompt=f"Look at http://{host}/"))["service:unreachable"] == [host]
+
+
+def test_how_many_tests_passed_by_the_runners_totals() -> None:
+    none = pytest_log("assert 1 == 2", "assert 1 == 2")
+    assert seen(attempt(DONE, grader=none))["log:none-passed"] == ["1"]
+    some = none.replace("1 failed in", "1 failed, 4 passed in")
+    found = seen(attempt(DONE, grader=some))
+    assert found["log:test-passed"] == ["4"]
+    assert "log:none-passed" not in found
+    assert "log:none-passed" not in seen(attempt(DONE, grader=none.rpartition("====== 1 failed")[0]))

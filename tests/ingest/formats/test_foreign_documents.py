@@ -29,6 +29,8 @@ ALTERNATING = {"t0#0": "passed", "t1#0": "failed", "t2#0": "passed"}
         {"meta": {"model": "m"}, "results": {"cases": [{"id": f"t{n}", "success": n % 2 == 0} for n in range(3)]}},
         {f"t{n}": {"passed": n % 2 == 0, "log": "x"} for n in range(3)},
         {"cases": [{"name": f"t{n}", "outcome": ("passed", "failed")[n % 2]} for n in range(3)]},
+        {"resolved_ids": ["t0", "t2"], "unresolved_ids": ["t1"], "submitted_ids": ["t0", "t1", "t2"], "total": 3},
+        {"columns": ["example_id", "is_correct"], "data": [["t0", True], ["t1", False], ["t2", True]], "nrows": 3},
         {"model": "m", "ids": ["t0", "t1", "t2"], "said": ["yes", "no", "no"], "correct": [True, False, True]},
     ],
 )
@@ -53,6 +55,46 @@ def test_attempts_under_their_numbers_are_repeats(tmp_path: Path) -> None:
     tasks = {f"t{n}": {"about": "x", "attempts": {"0": {"solved": n == 0}, "1": {"solved": True}}} for n in range(3)}
     run = blade.load_run(make.write(tmp_path / "out.json", {"config": {"model": "m"}, "data": tasks}))
     assert outcomes(run) == {f"t{n}#{k}": "passed" if k or not n else "failed" for n in range(3) for k in range(2)}
+
+
+def test_tasks_may_stand_under_their_categories(tmp_path: Path) -> None:
+    groups = {
+        kind: {f"q{n}": {"prompt": f"{kind} {n}", "correct": n == 1} for n in range(4)} for kind in ("law", "math")
+    }
+    run = blade.load_run(make.write(tmp_path / "out.json", {"model": "m", "results": groups}))
+    assert outcomes(run) == {f"{kind}/q{n}#0": "passed" if n == 1 else "failed" for kind in groups for n in range(4)}
+
+
+def test_tasks_may_stand_under_the_models_that_did_them(tmp_path: Path) -> None:
+    models = {name: {f"q{n}": {"correct": n == 1, "reply": "x"} for n in range(4)} for name in ("yak-8b", "gnu-70b")}
+    runs = blade.analyze(make.write(tmp_path / "out.json", models)).runs
+    assert [(one.run.model, one.run.tasks.height) for one in runs] == [("gnu-70b", 4), ("yak-8b", 4)]
+
+
+def test_graders_under_their_names_are_no_tasks(tmp_path: Path) -> None:
+    cases = {f"t{n}": {"tone": {"passed": n > 1}, "facts": {"passed": n % 2 == 0}} for n in range(5)}
+    path = make.write(tmp_path / "out.json", cases)
+    with pytest.raises(blade.BladeError, match=r"5 records .*--map task=task_id --map reward=tone.passed"):
+        blade.load_run(path)
+    verdicts = {
+        name: {"passed": case["tone"]["passed"] and case["facts"]["passed"], **case} for name, case in cases.items()
+    }
+    run = blade.load_run(make.write(tmp_path / "whole.json", verdicts))
+    assert outcomes(run) == {f"t{n}#0": "passed" if n in (2, 4) else "failed" for n in range(5)}
+    assert run.rollouts.height == 5
+
+
+def test_files_of_attempts_lie_in_a_folder_for_each_task(tmp_path: Path) -> None:
+    for model in ("small", "large"):
+        for n in range(3):
+            for k in range(2):
+                path = tmp_path / "all" / model / f"t{n}" / f"attempt-{k}.json"
+                make.write(
+                    path, {"verdict": ("pass", "fail")[(n + k) % 2], "messages": [{"role": "user", "content": "Go."}]}
+                )
+    runs = blade.analyze(tmp_path / "all").runs
+    assert [one.run.name for one in runs] == ["large", "small"]
+    assert outcomes(runs[1].run) == {f"t{n}#{k}": ("passed", "failed")[(n + k) % 2] for n in range(3) for k in range(2)}
 
 
 def test_a_case_that_was_left_out_hides_no_verdict(tmp_path: Path) -> None:
@@ -195,3 +237,39 @@ def test_deeply_nested_values_end_the_search() -> None:
     for _ in range(50):
         value = [value]
     assert records_of(value) is None
+
+
+def test_the_lines_of_a_folder_may_be_the_steps_of_its_trial(tmp_path: Path) -> None:
+    for n in range(3):
+        said = [{"role": "user", "content": f"Open door {n}."}, {"role": "assistant", "content": "It is open."}]
+        make.write(tmp_path / "run" / f"t{n}" / "traj.jsonl", "".join(json.dumps(one) + "\n" for one in said))
+        make.write(tmp_path / "run" / f"t{n}" / "result.txt", f"{(n + 1) % 2}.0\n")
+    run = blade.load_run(tmp_path / "run")
+    assert outcomes(run) == ALTERNATING
+    assert [step.text for step in run["t1", 0].steps or ()] == ["It is open."]
+
+
+def test_folders_of_rollouts_with_their_mean_are_runs(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        rows = [{"question": f"What is {n}?", "output": f"{n}", "score": n % 2} for n in range(4)]
+        make.write(tmp_path / place / "rows.jsonl", "".join(json.dumps(one) + "\n" for one in rows))
+        make.write(tmp_path / place / "result.txt", "0.5\n")
+    assert [one.run.rollouts.height for one in blade.analyze(tmp_path).runs] == [4, 4]
+
+
+def test_what_a_test_should_do_is_no_verdict(tmp_path: Path) -> None:
+    specs = [
+        {
+            "title": f"t{n}",
+            "ok": n % 2 == 0,
+            "tests": [{"expectedStatus": "passed", "status": ("expected", "unexpected")[n % 2]}],
+        }
+        for n in range(3)
+    ]
+    assert outcomes(blade.load_run(make.write(tmp_path / "out.json", {"suites": [{"specs": specs}]}))) == ALTERNATING
+
+
+def test_a_task_that_only_the_list_of_all_names_has_no_verdict(tmp_path: Path) -> None:
+    said = {"passed": ["t0"], "failed": ["t1", "t2"], "all_tests": ["t0", "t1", "t2", "t3"]}
+    run = blade.load_run(make.write(tmp_path / "out.json", said))
+    assert outcomes(run) == {"t0#0": "passed", "t1#0": "failed", "t2#0": "failed", "t3#0": "unscored"}

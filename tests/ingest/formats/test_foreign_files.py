@@ -205,10 +205,15 @@ def test_a_column_may_be_an_attempt_or_a_model_but_no_criterion(tmp_path: Path) 
             blade.load_run(table("criteria.csv", *criteria))
 
 
-def test_a_database_is_refused_with_how_to_export_it(tmp_path: Path) -> None:
-    (tmp_path / "results.db").write_bytes(b"SQLite format 3\x00")
+@pytest.mark.parametrize(
+    ("name", "advice"), [("r.db", "export its table"), ("r.tar.gz", "unpack it"), ("r.pkl", "JSON")]
+)
+def test_files_that_are_not_read_say_what_to_do_with_them(tmp_path: Path, name: str, advice: str) -> None:
+    (tmp_path / name).write_bytes(b"SQLite format 3\x00")
     with pytest.raises(blade.BladeError) as refused:
         blade.load_run(tmp_path)
-    assert "results.db" in refused.value.message
+    assert name in refused.value.message
     assert refused.value.hint is not None
-    assert "sqlite3 -header -csv" in refused.value.hint
+    assert advice in refused.value.hint
+    with pytest.raises(blade.BladeError, match=advice if name != "r.tar.gz" else "gz|unpack"):
+        blade.load_run(tmp_path / name)

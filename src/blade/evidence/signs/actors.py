@@ -1,6 +1,7 @@
 """Talks of several agents: who spoke last, and whether anybody closed the talk. Nothing is said of who made the mistake that
 decided the outcome.
 
+`talk:no-conclusion` is made of a failed rollout that ends with the output of a program, to which nobody says anything.
 `talk:closed` and `talk:unfinished` are made of judged rollouts, passes too: whether the last words close the talk, with the
 number of messages as their subject. `actor:last` is made of failed rollouts whose steps name at least two actors. Its subject is the last actor that said or
 printed anything, its quote the end of that. Rules that name the decisive step were measured, and are no better than a
@@ -32,6 +33,9 @@ def actor_signs(rollout: Rollout) -> Iterator[Sign]:
     )
     if rollout.outcome is not Outcome.FAILED:
         return
+    if closing.kind == "result":
+        quote = closing.text.rstrip()[-LONGEST:].strip()
+        yield Sign(kind="talk:no-conclusion", quote=quote, field="text", step=closing.index)
     last = next((step for step in reversed(steps) if step.actor and step.text.strip()), None)
     if last is not None:
         quote = last.text.rstrip()[-LONGEST:].strip()

@@ -2,22 +2,22 @@
 
 Signs are facts about one rollout. The kinds, by the file that makes them:
 
-- `account`: `status`, `broke:grader`, `broke:harness`
+- `account`: `status`, `judge:reason`, `broke:grader`, `broke:harness`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
   `agent:cut-by-` and the limit, `agent:at-time-limit`, `agent:context-full`, `environment:failed`, `environment:lost`, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
-  `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `closing:label`,
+  `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `ends:after-result`, `closing:label`,
   `stopped:after-replies`
 - `own_checks`: `own-check:failed-before-success-claim`, `own-check:never`
 - `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`, `missing:of-the-grader`,
   `missing:library`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
-- `wrong_values`: `test:wrong-value`
+- `wrong_values`: `test:wrong-value`, `test:values`
 - `unreadable`: `test:unreadable`
 - `services`: `service:down-at-grading`, `service:unreachable`, `service:reset`, `service:answered`, `service:elsewhere`,
   `service:unanswered`
 - `patches`: `patch:empty`, `patch:not-applied`, `patch:only-tests`
-- `stand_ins`: `stand-in`
+- `stand_ins`: `stand-in`, `stand-in:ran`
 - `loops`: `loop`
 - `grader_tests`: `read-grader-tests`, `edited-grader-tests`
 - `skipped`: `skipped-as-passed`
@@ -35,7 +35,7 @@ from functools import cache
 from itertools import compress
 from typing import Literal, get_args
 
-from blade.evidence.signs.account import breakdowns, statuses
+from blade.evidence.signs.account import breakdowns, judgments, statuses
 from blade.evidence.signs.actors import actor_signs
 from blade.evidence.signs.agent_program import agent_program
 from blade.evidence.signs.answers import answer_signs
@@ -71,6 +71,7 @@ def _of_rollout(family: Callable[[Rollout], Iterable[Sign]]) -> SignsOf:
 FAMILIES: tuple[tuple[SignsOf, frozenset[Fact]], ...] = (
     (statuses, frozenset(["statuses"])),
     (breakdowns, frozenset(["lost", "said"])),
+    (judgments, frozenset(["failed", "said"])),
     (agent_program, frozenset()),
     (ending, frozenset(["steps"])),
     (own_checks, frozenset(["lost", "calls"])),

@@ -27,6 +27,8 @@ LONGEST = 200
 """Characters of a quote; the sign's own limit."""
 LONGEST_SIDE = 58
 """Characters of each of two values: both and the bar between them keep within a subject's 120."""
+LEAD = 12
+"""Characters of two long values that are shown before they part, at the least."""
 SHORT = 200
 """A longer last message is no answer by itself."""
 MOST_WORDS = 6
@@ -71,7 +73,8 @@ def _compared(rollout: Rollout, key: str) -> Iterator[Sign]:
         yield _sign(rollout, "answer:several", boxed(text)[-1], key, text)
     states_key = compare_final(text, key) is AnswerMatch.NOT_EXTRACTED
     if states_key and rollout.due.extracts and (not got or kind_of(got, key) not in _EQUAL):
-        yield _sign(rollout, "answer:format", key, key, text)
+        said = next((line for line in reversed(text.splitlines()) if key in line), key)
+        yield _sign(rollout, "answer:format", said.strip(), key, text)
         last = text.rstrip().rpartition("\n")[2]
         if not got and _is_plain(last, key) and not any(_FORM.search(step.text) for step in rollout.prompt):
             yield _sign(rollout, "answer:plainly-stated", last.strip(), key, text)
@@ -99,7 +102,7 @@ def _carrying(rollout: Rollout, key: str) -> Iterator[Sign]:
     found, last = carrying(rollout.steps, key), concluding(rollout.steps)
     step, quote = found if found is not None else (last, "")
     if step is not None:
-        there = bool(quote) and quote in step.text
+        there = any(map(str.isalnum, quote)) and quote in step.text
         subject = f"{(step.actor or '')[:LONGEST_SIDE]}|{_short(key)}"
         yield Sign(
             kind="answer:passage",
@@ -132,7 +135,7 @@ def _produced(rollout: Rollout, text: str) -> str:
 
 
 def _sign(rollout: Rollout, kind: str, got: str, key: str, text: str) -> Sign:
-    subject = f"{_short(got)}|{_short(key)}"
+    subject = "|".join(_apart(got, key))
     quote = got[:LONGEST].strip()
     if quote and quote in text:
         step = next(
@@ -141,6 +144,16 @@ def _sign(rollout: Rollout, kind: str, got: str, key: str, text: str) -> Sign:
         return Sign(kind=kind, subject=subject, quote=quote, field="text", step=step.index)
     field = _field_of(rollout.row, got) if quote else ""
     return Sign(kind=kind, subject=subject, quote=quote if field else "", field=field)
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """Both values, long ones from shortly before where they part: two texts that begin alike would read as the same."""
+    one, other = " ".join(one.split()), " ".join(other.split())
+    pairs = enumerate(zip(one, other, strict=False))
+    alike = next((place for place, (here, there) in pairs if here != there), min(len(one), len(other)))
+    start = one.rfind(" ", 0, alike - LEAD) + 1 if alike > LONGEST_SIDE / 2 else 0
+    before = "..." if start else ""
+    return _short(before + one[start:]), _short(before + other[start:])
 
 
 def _short(text: str) -> str:

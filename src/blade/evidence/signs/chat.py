@@ -6,8 +6,8 @@ none of its changes was made), `action:partial` (a change of the key that is mis
 `action:wrong-order` (all changes right, in another order), `lookup:skipped`, `statement:missing`, `talk:broken-off` (the talk ends with
 a message of the user that asks for an answer and gets none; in passes too), `transfer:needless` (handed
 over though neither the key wants it nor the user asked for it first, while something due was left undone). The same for what the simulated user had to do
-itself, where its calls are recorded: `user-action:missing` and so on. Besides, in `users.py` and `verifier_parts.py`: the
-simulated user, keys of other rows, and parts of the verdict.
+itself, where its calls are recorded: `user-action:missing` and so on. Besides, in `declines.py`, `users.py` and
+`verifier_parts.py`: what the agent says against an action, the simulated user, keys of other rows, and parts of the verdict.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from itertools import islice
 
 from blade.evidence.actions import Made, Pairing, carried_out, changes, pair, same
 from blade.evidence.provenance import first_difference, in_prompt, is_name, source
+from blade.evidence.quotes import around
+from blade.evidence.signs.declines import declines
 from blade.evidence.signs.idle_calls import idle_calls
 from blade.evidence.signs.tries import tries
 from blade.evidence.signs.users import asks_for_transfer, is_transfer, user_signs
@@ -51,6 +53,7 @@ def chat_signs(rollout: Rollout) -> Iterator[Sign]:
         yield Sign(kind="talk:broken-off", step=last.index)
     if failed:
         yield from _made_up(rollout, due, steps)
+        yield from declines(due, steps)
         yield from tries(rollout, [call for call in due if changes_state(call.tool)], carried_out(steps))
     undone = any(sign.kind in _UNDONE for sign in actions)
     if undone:
@@ -114,11 +117,11 @@ def _paired(kind: str, wanted: Sequence[DueCall], done: Sequence[Made]) -> Itera
     for made in islice(extra, MOST):
         yield _of_call(f"{kind}:extra", made.tool, made)
     for call, made, name in islice(others, MOST):
-        yield _of_call(f"{kind}:wrong-object", f"{call.tool}.{name}", made)
+        yield _of_call(f"{kind}:wrong-object", f"{call.tool}.{name}", made, call, name)
     differing = [(wrong, name) for wrong in pairing.wrong for name in wrong.names]
     for wrong, name in differing[:MOST]:
         what = "object" if name == _object_of(wrong.due) else "argument"
-        yield _of_call(f"{kind}:wrong-{what}", f"{wrong.due.tool}.{name}", wrong.made)
+        yield _of_call(f"{kind}:wrong-{what}", f"{wrong.due.tool}.{name}", wrong.made, wrong.due, name)
     if len(pairing.exact) > 1 and not (pairing.missing or pairing.wrong or pairing.extra):
         yield from _order(kind, wanted, pairing.exact)
 
@@ -156,9 +159,13 @@ def _order(kind: str, wanted: Sequence[DueCall], exact: Sequence[tuple[DueCall, 
         latest = max(latest, made.step.index)
 
 
-def _of_call(kind: str, subject: str, made: Made) -> Sign:
+def _of_call(kind: str, subject: str, made: Made, due: DueCall | None = None, argument: str = "") -> Sign:
+    """A call that was made; of one that was due with another value of an argument, the part that differs."""
     text = (made.step.arguments or "").strip()
     field, quote = ("tool", made.tool) if text in _NO_ARGUMENTS else ("arguments", text)
+    if due is not None and field == "arguments":
+        name, _, given = first_difference(argument, due.arguments.get(argument), made.arguments.get(argument))
+        quote = around(text, name, given) or text
     return Sign(
         kind=kind, subject=subject[:LONGEST_SUBJECT], quote=quote[:LONGEST].strip(), field=field, step=made.step.index
     )

@@ -3,7 +3,7 @@
 `ends:question` (its subject is `offer` where the agent only offers more work, `advice` where it wrote nothing and lays
 several ways before its reader), `ends:refusal`, `ends:gave-up`,
 `ends:blocked` (it gave up and says that a site does not serve it), `ends:success-claim`, `ends:call-without-result`, `ends:tool-call-as-text`, `ends:without-a-word` (after calls, the last
-message is empty), and `ends:open-todos` with the first open item of the last to-do list. `stopped:after-replies` is a long talk that ends with
+message is empty), `ends:after-result` (nothing follows the result of a call), and `ends:open-todos` with the first open item of the last to-do list. `stopped:after-replies` is a long talk that ends with
 a reply of a tool or a user which nobody answers; its subject is how many replies there were. `closing:label` is the label of the last line of a talk without calls,
 such as "answer", so that passes can show under which one the grader looks. Where a user takes part in the talk, questions and claims are ordinary turns and no signs.
 """
@@ -130,6 +130,8 @@ def _of_steps(view: RolloutView) -> Iterator[Sign]:
         call = view.steps[-1]
         if _ENDING_TOOLS.isdisjoint(words_of(call.tool or "")):
             yield sign("ends:call-without-result", call.tool or "", call.arguments or "", "arguments", call.index)
+    elif _stops_after_a_result(view):
+        yield sign("ends:after-result", step=closing.index)
     if last is not None and not view.features.calls:
         yield from _label(last)
     if view.features.calls >= FEWEST_CALLS_OF_A_LIST:
@@ -140,6 +142,13 @@ FEWEST_REPLIES = 10
 """Replies of tools and users after which a cut may be a limit: short talks end alike by chance."""
 FEWEST_CALLS_OF_A_LIST = 2
 """A list that was never touched again after the only call is a plan."""
+
+
+def _stops_after_a_result(view: RolloutView) -> bool:
+    """Whether nothing follows the result of a call, which is none that ends the session, and no log says that it ended."""
+    called = view.calls[-1] if view.calls else None
+    stops = view.steps[-1].kind == "result" and view.session.get("ended") is not True and not view.is_cut
+    return stops and called is not None and _ENDING_TOOLS.isdisjoint(words_of(called.tool or ""))
 
 
 def _label(last: Step) -> Sequence[Sign]:

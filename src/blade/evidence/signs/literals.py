@@ -26,6 +26,9 @@ SHORTEST = 4
 ALIKE = 0.8
 """Share of letters that two keys share, as `SequenceMatcher` counts; `colour` and `color` have 0.9."""
 MOST_PROMPT = 60_000
+FEWEST_OF_TEMPLATE = 3
+"""Words of a literal of which a prompt may give all but one: of two, the other stands in any prompt."""
+_BLANK = r"(?:<[^>\n]{1,40}>|\{[^}\n]{0,40}\}|\[[^\]\n]{1,40}\]|%\w|\$\w+|\.\.\.)"
 _wanted = re.compile(
     r"""\bassert (?:not )?(?P<q>['"])(?P<a>[^'"\n]{2,80})(?P=q) in\b"""
     r"""|\bre\.(?:search|match|findall|fullmatch)\(r?(?P<r>['"])(?P<b>[^\n]{2,80}?)(?P=r),"""
@@ -82,7 +85,9 @@ def _all(view: RolloutView) -> Iterator[Sign]:
         if (pair := _as_prompted(event, given)) is not None:
             yield sign("literal:near-miss", f"{pair[0]}|{pair[1]}", event.message, log.field)
         for wanted, quote in _literals_in(text, event.expected):
-            if wanted.strip() in given or wanted.strip(" .,:;/'\"()[]{}") in given or _test_prints(wanted, log.text):
+            if wanted.strip() in given or wanted.strip(" .,:;/'\"()[]{}") in given:
+                continue
+            if _test_prints(wanted, log.text) or _fills_a_template(wanted, given):
                 continue
             spelled = _respelled(wanted, given, squeezed, places)
             as_told = spelled and not (spelled.lower() == wanted.lower() and ".lower()" in text)
@@ -144,6 +149,17 @@ def _literals_in(text: str, expected: str | None) -> Iterator[tuple[str, str]]:
     value = (expected or "").strip().strip("'\"")
     if 2 <= len(value) <= LONGEST and not _pattern.search(value) and "\n" not in value and _letter.search(value):
         yield value, value if value in text else ""
+
+
+def _fills_a_template(wanted: str, given: str) -> bool:
+    """Whether the prompt holds a literal with a blank, such as `<name>` or `{name}`, in place of one of its words."""
+    words = wanted.split()
+    for place in range(len(words) if len(words) >= FEWEST_OF_TEMPLATE else 0):
+        before, after = " ".join(words[:place]), " ".join(words[place + 1 :])
+        shape = re.escape(before) + r"\s*" + _BLANK + r"[.,:;!]?\s*" + re.escape(after)
+        if before in given and after in given and re.search(shape, given) is not None:
+            return True
+    return False
 
 
 def _is_there(wanted: str, actual: str | None) -> bool:

@@ -188,7 +188,9 @@ class RolloutView:
 
     def _failed_checks(self) -> Iterator[tuple[LogText, LogEvent]]:
         """The named checks that did not hold, by what the grader wrote beside each."""
-        from blade.ingest.logs.parse import parse_log  # here, so that whoever only loads this waits for no parser
+        # Here, so that whoever only loads this waits for no parser.
+        from blade.ingest.logs.compared import compared
+        from blade.ingest.logs.parse import parse_log
 
         for check in self.rollout.due.checks:
             if check.passed or not check.words_field or not _of_program.search(check.words):
@@ -198,11 +200,19 @@ class RolloutView:
             raised = next((event for event in reversed(log.parsed.events) if event.kind == "exception"), None)
             message = raised.message if raised is not None else check.words.strip().split("\n", 1)[0]
             frame = raised.frame if raised is not None else None
+            expected, actual = compared(message)
             line = raised.line if raised is not None else 1
             yield (
                 log,
                 LogEvent(
-                    kind="test-failed", subject=check.name, message=message, line=line, source="checks", frame=frame
+                    kind="test-failed",
+                    subject=check.name,
+                    message=message,
+                    line=line,
+                    source="checks",
+                    frame=frame,
+                    expected=expected,
+                    actual=actual,
                 ),
             )
 

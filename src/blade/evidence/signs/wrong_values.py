@@ -31,6 +31,7 @@ def wrong_values(view: RolloutView) -> Iterator[Sign]:
     """The values of the failing tests of a judged rollout, each test once."""
     if view.passed:
         return
+    yield from _all_values(view)
     seen: set[str] = set()
     for log, event, text in view.failure_texts:
         got, wanted = _values(event, text)
@@ -43,6 +44,14 @@ def wrong_values(view: RolloutView) -> Iterator[Sign]:
         yield sign("test:wrong-value", f"{name} {digest}", quote, log.field)
         if len(seen) >= MOST:
             return
+
+
+def _all_values(view: RolloutView) -> Iterator[Sign]:
+    """One sign for all failing tests and what each got; none where a test does not show it."""
+    texts = view.failure_texts
+    got = [(event.subject, _plain(_values(event, text)[0])) for _, event, text in texts]
+    if got and len(got) == len(view.failures) and all(value for _, value in got):
+        yield sign("test:values", sha256(repr(sorted(got)).encode()).hexdigest()[:12])
 
 
 def _values(event: LogEvent, text: str) -> tuple[str, str]:

@@ -24,6 +24,7 @@ MOST_PASSING = 0.2
 MACHINERY = re.compile(
     r"""connection(?:\s|_)?(?:error|refused|reset|aborted)|rate.?limit(?:ed|error|\ exceeded)?\b|too\ many\ requests
     |\b(?:http|status|error|code)\W{0,8}(?:429|50[0-4])\b|service.unavailable|internal.server.error|bad.gateway
+    |\breturned\ (?:429|50[0-4]|529)\b|\bno\ healthy\ upstream|\bupstream\ (?:connect|returned|error)
     |gateway.time|api.?(?:connection|timeout|status)error|provider.(?:error|returned|unavailable|timed)
     |\b(?:sandbox|container|docker|worker|server|environment|pod|runner|harness)\b[^.\n]{0,40}\b(?:failed|died|crash\w*|killed|exited|gone|lost|timed|not\ start)
     |\b(?:node|host|machine)\b[^.\n]{0,40}\b(?:died|lost|gone|down|evicted|preempted)\b
@@ -34,7 +35,7 @@ MACHINERY = re.compile(
 """Words of machinery that failed: of endpoints, networks, containers and quotas."""
 _BROKE = re.compile(
     r"\b\w*(?:Error|Exception|Timeout|Interrupt|Failure)\b|^Traceback|HTTP \d{3}|\b(?:crashed|raised|killed|panicked)\b|\[Errno \d+\]"
-    r"|\b(?i:error|exception|timed out|failed to|fatal)\b(?! in\b)"
+    r"|\b(?i:error|exception|timed out|failed to|fatal|(?:call|request|query|process|launch|worker) (?:failed|died|was lost))\b(?! in\b)"
 )
 _TRACE = re.compile(
     r"Traceback \(most recent call|panic: |(?:\w+\.)*\w*(?:Error|Exception)\b[^\n]*\n\s+(?:at|File) |thread '"
@@ -42,7 +43,9 @@ _TRACE = re.compile(
 _FRAME = re.compile(r'^\s+(?:File "|at )[^\n]*', re.MULTILINE)
 _ASSERTS = re.compile(r"\bassert|\bexpected\b|mismatch|\bgot\b", re.IGNORECASE)
 """What a test says of an answer: nothing broke there."""
-GOT_OVER = re.compile(r"\b(?:retried|retrying|recovered|resumed|tried again|succeeded)\b", re.IGNORECASE)
+GOT_OVER = re.compile(
+    r"\b(?:retried|retrying|recovered|resumed|tried again|succeeded|waited|limited for \d)\b", re.IGNORECASE
+)
 """What was tried again did not end the rollout."""
 
 
@@ -56,6 +59,8 @@ def what_broke(column: Column, passed: Sequence[bool | None]) -> tuple[str, str]
     messages = [one for one in said if one[0] and one[0] != usual]
     if not 0 < len(messages) <= MOST_ROWS * len(column) or not all(_is_message(message) for message, _ in messages):
         return None
+    if any(GOT_OVER.search(message) for message, _ in messages):
+        return None  # a note of what happened on the way
     speaking = sum(names_a_breakdown(message) for message, _ in messages)
     if speaking < LEAST_SPEAKING * len(messages) or sum(won is True for _, won in messages) > MOST_PASSING * len(
         messages

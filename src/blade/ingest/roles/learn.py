@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from blade.ingest import cells
 from blade.ingest.decode import encode
-from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
+from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES, is_of_others
 from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
 from blade.ingest.roles.annotations import annotated
 from blade.ingest.roles.breakdowns import what_broke
@@ -53,6 +53,8 @@ LONGEST_EXAMPLE = 60
 LONGEST_PROMPT_KEY = 4_000
 MOST_LACKING = 0.7
 """Of the rows, those that must have a grader's account for its absence to mean anything."""
+MOST_TAKEN = 0.8
+"""Of the rows, those in which a text must hold another one that was taken out of it."""
 MOST_CHANGING = 0.05
 """Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
@@ -61,6 +63,7 @@ _DURATION = re.compile(
 )
 
 
+_MODEL = re.compile(r"(?:model|llm|checkpoint|ckpt|engine)(?:_?(?:id|name|tag|key|slug|version))?", re.IGNORECASE)
 _TOKENS = re.compile(r"tokens?$")
 
 
@@ -115,6 +118,7 @@ class Learner:
             calls=tuple(self.calls),
             talk=self.talk,
             accounts=tuple(sorted(self._accounts())),
+            given=tuple(sorted(self._given())),
             phases=times,
             sampled=len(sample),
             undecided=tuple(self.undecided),
@@ -257,7 +261,7 @@ class Learner:
                 free,
                 held,
                 lambda path: outcome.is_in_words(self.sample.of(path)),
-                lambda: matches.equalities(self.sample, [p for p in self.sample.columns if p not in free]),
+                lambda: self._borne_out([p for p in self.sample.columns if p not in free]),
             )
             if choice.path is None:
                 self.undecided += [choice.undecided] if choice.undecided else []
@@ -266,6 +270,11 @@ class Learner:
             documented = choice.path
         column = [value if isinstance(value, int | float) else None for value in sample.columns[documented]]
         self.reward = outcome.as_verdicts(sample.columns[documented]) or _scaled(column)
+
+    def _borne_out(self, paths: Sequence[str]) -> list[Verdicts]:
+        """What tells of each row whether it passed without saying so: equal values, and what test runners printed."""
+        printed = [texts.printed_verdicts(self.sample.columns[path]) for path in paths if path in self.sample.scalars]
+        return [*matches.equalities(self.sample, paths), *(one for one in printed if any(v is not None for v in one))]
 
     def _take(self, choice: Choice, role: Role) -> None:
         if choice.path is not None:
@@ -281,8 +290,23 @@ class Learner:
             return [None] * len(self.sample)
         return [_asked(value) for value in self.sample.columns[path]]
 
+    def _models(self) -> Sequence[Any] | None:
+        """Which model each row is of, where rows of several models stand in one file."""
+        known = (p for p in BY_NAME["model"].paths if p in self.sample.columns)
+        named = (p for p in self.sample.scalars if _MODEL.fullmatch(last(p)) and not is_of_others(p))
+        path = next(known, None) or next((p for p in named if self._is_of_few(p)), None)
+        if path is None:
+            return None
+        self.claim(path, "model", "its name says so; nothing in the values speaks against it", "name")
+        return self.sample.columns[path]
+
+    def _is_of_few(self, path: str) -> bool:
+        """Whether short names recur: of several things that were tried on many rows."""
+        values = self.sample.columns[path]
+        return all(isinstance(value, str) for value in values) and 2 * len(set(values)) <= len(values)
+
     def _task(self) -> None:
-        prompts = self._prompts()
+        prompts, models = self._prompts(), self._models()
         documented = self.first_role("task")
         named = [p for p in BY_NAME["id"].paths if p in self.sample.columns and not self._is_of_row(p, prompts)]
         for path in named[:1]:
@@ -299,7 +323,7 @@ class Learner:
             taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
             listed = tuple(f"{one.shape.path}." for one in self.checks)
             taken |= {p for p in self.sample.scalars if listed and p.startswith(listed)}
-            choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths))
+            choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths), models)
             self._take(choice, "task")
             if choice.undecided:
                 self.undecided.append(choice.undecided)
@@ -308,7 +332,6 @@ class Learner:
         self.groups = [place if mark is None else _key(mark) for place, mark in enumerate(marks)]
         if self.first_role("repeat") is None and documented is not None:
             # What counts the models that were asked counts no attempts of one of them.
-            models = next((self.sample.columns[p] for p in BY_NAME["model"].paths if p in self.sample.columns), None)
             within = self.groups if models is None else list(zip(self.groups, map(str, models), strict=True))
             repeat = outcome.choose_repeat(self.sample, within, frozenset(self.found))
             if repeat is not None:
@@ -449,6 +472,17 @@ class Learner:
         lacks = calls.lacks_calls(self.sample, shape, self.steps)
         return "calls of tools that rollouts call, and that some rollouts lack" if lacks else ""
 
+    def _given(self) -> Iterator[str]:
+        """Texts of the task, as far as the rows tell: without repeats, what passes have is taken for it."""
+        for path in self.sample.scalars:
+            role = self.found[path].role if path in self.found else None
+            column = self.sample.columns[path]
+            texts_only = all(isinstance(value, str) for value in self.sample.of(path))
+            if role not in (None, "task-field") or not texts_only or self._lacks_in_passes(column):
+                continue
+            if self._is_of_task(path):
+                yield path
+
     def _accounts(self) -> Iterator[str]:
         """The outermost objects around checks and parts of the score that most rows have, and some lack."""
         graded = [path for path, field in self.found.items() if field.role in ("checks", "score-part")]
@@ -474,6 +508,9 @@ class Learner:
             shared = self.has_repeats() and self.constant_in_task(path) and self._differs_between_tasks(path)
             errors = self.first_role("error") is None and self._lacks_in_passes(column)
             decided = texts.role_of(column, output, names, of_task=shared, of_failures=errors)
+            if decided is None and not (self.has_repeats() and self.constant_in_task(path)):
+                ended = texts.says_how_it_ended(column, self._passed) and not self._is_wanted_elsewhere(column)
+                decided = ("status", "one value in nearly all passes, and others in failures") if ended else None
             if decided is not None:
                 self.claim(path, *decided)
         states = [
@@ -482,6 +519,17 @@ class Learner:
         limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
         if self.first_role("stop") is None and len(limited) == 1:
             self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
+
+    def _is_wanted_elsewhere(self, column: Sequence[Any]) -> bool:
+        """Whether a field of the task holds the same value in every pass, and another in some failure: then it is an answer."""
+        won = [at for at, passed in enumerate(self._passed) if passed]
+        lost = [at for at, passed in enumerate(self._passed) if passed is False]
+        others = (self.sample.columns[path] for path in self.sample.scalars if self._is_of_task(path))
+        return any(
+            all(other[at] == column[at] for at in won) and any(other[at] != column[at] for at in lost)
+            for other in others
+            if other is not column and len(set(map(str, other))) > 1
+        )
 
     def _lacks_in_passes(self, column: Sequence[Any]) -> bool:
         """Whether most passes have nothing in a field; so it is where no pass is known."""
@@ -496,6 +544,9 @@ class Learner:
         free = [p for p in self.sample.columns if "[" not in p and p not in self.found and not self.is_inside(p)]
         trajectory = self.first_role("trajectory")
         prose = [path for path in self.free(self.sample.scalars) if texts.is_prose(self.sample.of(path))]
+        prose += [
+            path for path in self.free(BY_NAME["answer"].paths) if path in self.sample.scalars and path not in prose
+        ]
         output = self._last_words() if trajectory is not None else texts.beside(self.sample, prose)
         groups = self.groups if self.has_repeats() else None
         pair = matches.agreeing_pair(self.sample, free, self.reward, groups, output)
@@ -511,6 +562,7 @@ class Learner:
                 self._reply([path for path in prose if path not in (pair.expected, pair.produced)], pair.produced)
         else:
             self._stated(self.reward, groups, [] if trajectory is not None else prose, output)
+            self._only_text(prose)
 
     def _stated(
         self, reward: Verdicts, groups: Sequence[Any] | None, prose: Sequence[str], output: Sequence[str]
@@ -526,6 +578,21 @@ class Learner:
                 if reply:
                     self._reply(prose, reply)
                 return
+
+    def _only_text(self, prose: Sequence[str]) -> None:
+        """The reply, where nothing else may be it: the one text that repeats of a task differ in, of runs without a log.
+
+        What was taken out of the reply, such as its code, stands in it.
+        """
+        if any(self.first_role(role) is not None for role in ("trajectory", "grader-log", "agent-log", "checks")):
+            return
+        free = [path for path in self.free(prose) if self.has_repeats() and not self.constant_in_task(path)]
+        whole = [path for path in free if all(texts.share_with(self.sample, path, p) >= MOST_TAKEN for p in free)]
+        if len(whole) != 1:
+            return
+        self.claim(whole[0], "trajectory", "the only text in which repeats of a task differ, or that holds the others")
+        if len(free) == 2 and self.first_role("produced") is None:
+            self.claim(next(path for path in free if path != whole[0]), "produced", f"it was taken out of {whole[0]}")
 
     def _last_words(self) -> list[str]:
         """What each row's agent said last, in lower case: an answer stands there, and what it was worked out from does not."""
@@ -561,7 +628,9 @@ class Learner:
                         "name",
                         _PARTS.get(name, ""),
                     )
-        amounts = [p for p in self.free(self.sample.scalars) if _is_amount(self.sample.of(p))]
+        amounts = [
+            p for p in self.free(self.sample.scalars) if _is_amount(self.sample.of(p)) and not self._is_setting(p)
+        ]
         costs = [path for path in amounts if _COST.search(last(path).lower())]
         alone = len(costs) == 1 and self.first_role("cost") is None and "user" not in costs[0]
         for path in costs:
@@ -571,7 +640,13 @@ class Learner:
             if _DURATION.search(name):
                 self.claim(path, "duration", "an amount; its name says of what", "name")
             elif _TOKENS.search(name):
-                self.claim(path, "usage", "an amount; its name says of what", "name", _side(name))
+                side = "" if is_of_others(path) else _side(name)
+                self.claim(path, "usage", "an amount; its name says of what", "name", side)
+
+    def _is_setting(self, path: str) -> bool:
+        """Whether a number is the same in all rows, as limits and prices are; nothing was used where it is 0."""
+        values = self.sample.of(path)
+        return len(values) >= outcome.FEWEST_ROWS and len({*values}) == 1 and values[0] != 0
 
     def _rest(self) -> None:
         """Parts of the score, and what belongs to the task: where repeats score otherwise, what they share is the task's."""
@@ -590,7 +665,8 @@ class Learner:
         for path in self.free([p for p in self.sample.columns if "[" not in p]):
             values = self.sample.of(path)
             plain = len({_key(value) for value in values}) > 1 and not any(isinstance(value, dict) for value in values)
-            if plain and self.constant_in_task(path) and self._differs_between_tasks(path):
+            often = 2 * len(values) > len(self.sample)
+            if plain and often and self.constant_in_task(path) and self._differs_between_tasks(path):
                 self.claim(path, "task-field", "the same in every repeat of a task, and different between tasks")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from blade.ingest.roles.paths import Sample
-from blade.ingest.roles.results import verdict_of
+from blade.ingest.roles.results import SKIPPED, verdict_of
 from blade.ingest.roles.stamps import seconds_of
 
 Verdicts = list[float | None]
@@ -21,6 +21,8 @@ LEAST_AGREEMENT = 0.3
 """Mean correlation with the other verdicts: a flag of something else (a limit, a retry) stays below in every run looked at."""
 LEAST_WITH_EQUAL = 0.5
 """Correlation of a verdict with whether two answers are equal: a judge accepts other spellings."""
+FEWEST_SHARES = 3
+"""Values of a field that measures how good something is; one with fewer is a verdict or a part of one."""
 CLOSE = 0.02
 """Two fields whose agreement differs by less are told apart by their names, or not at all."""
 LEAST_PRESENT = 0.5
@@ -30,6 +32,8 @@ FEWEST_PEERS = 3
 FEWEST_CONSTANT = 2
 FEWEST_TASKS = 5
 """A value that groups the rows of a few tasks as their prompts do may be a category of the others."""
+MOST_SHARED_BY = 0.8
+"""Of all tasks, those that each model must have for the models to have been asked the same."""
 MOST_REPEATS = 100
 """A value that more rows share is a category."""
 MOST_DISTINCT = 2 / 3
@@ -69,6 +73,8 @@ _BAD = (
         "mismatch",
         "unsafe",
         "attack",
+        "jailbreak",
+        "harm",
         "leak",
     ),
     *("hallucin", "toxic", "cheat", "returncode", "exitcode"),
@@ -127,8 +133,11 @@ _GOOD = (
         "valid",
         "point",
     ),
-    *("reached", "met", "satisf", "no", "not", "free"),
+    *("reached", "met", "satisf"),
 )
+_NEGATIONS = ("no", "not", "free", "without", "non", "un")
+_AMOUNT = re.compile(r"cost|price|usd|seconds|latency|duration|temperature|top_?p$", re.IGNORECASE)
+"""Amounts that may lie between 0 and 1 as well."""
 _GRADES = ("reward", "score", "passed", "success", "resolved", "solved")
 _NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
 _TOKEN = re.compile(r"[\w./:#@~-]+")
@@ -140,7 +149,7 @@ _COUNTER_WORDS = re.compile(
 """Names of numbers that count attempts, or seed them."""
 _HIGHEST_SEED = 1 << 31
 _TASK_WORDS = re.compile(
-    r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|^name$|uuid|qid|key|index"
+    r"task|instance|problem|question|sample|example|case|item|exercise|puzzle|challenge|scenario|(?:^|_)id$|^name$|uuid|qid|key|index"
 )
 
 
@@ -158,6 +167,11 @@ def last(path: str) -> str:
     return path.rpartition(".")[2]
 
 
+def counts_attempts(path: str) -> bool:
+    """Whether the name of a number says that it counts attempts, or seeds them."""
+    return _COUNTER_WORDS.fullmatch(last(path)) is not None
+
+
 def as_verdicts(column: Sequence[Any]) -> Verdicts | None:
     """A column of truth values, shares or verdict words as numbers; None where any value is something else."""
     found: Verdicts = []
@@ -168,6 +182,8 @@ def as_verdicts(column: Sequence[Any]) -> Verdicts | None:
             found.append(float(value))
         elif isinstance(value, str) and (word := verdict_of(value)) is not None:
             found.append(float(word))
+        elif isinstance(value, str) and value.strip().lower() in SKIPPED:
+            found.append(None)
         else:
             return None
     return found
@@ -201,12 +217,18 @@ def says_bad(name: str) -> bool:
     """Whether a name says that something went wrong where the field is set: then it is no reward, but the reverse of one."""
     words = [word.lower() for word in _PARTS_OF_NAME.findall(last(name))]
     bad = any(word.startswith(_BAD) or word in _BAD_WORDS for word in words)
-    return bad and not any(word.startswith(_GOOD) for word in words)
+    return bad and not any(word.startswith(_GOOD) or word in _NEGATIONS for word in words)
+
+
+def _is_two_edged(name: str) -> bool:
+    """Whether a name speaks of success at something bad, as `attack_success` does: which way it counts is not told."""
+    words = [word.lower() for word in _PARTS_OF_NAME.findall(last(name))]
+    return any(word.startswith(_BAD) for word in words) and not any(word in _NEGATIONS for word in words)
 
 
 def is_grade(path: str) -> bool:
     """Whether a name means what a grader gave, and cannot be a property of the task."""
-    return any(word.lower().startswith(_GRADES) for word in _words(last(path)))
+    return any(word.lower().startswith(_GRADES) for word in _words(last(path))) and not _is_two_edged(path)
 
 
 def is_in_words(column: Sequence[Any]) -> bool:
@@ -225,12 +247,17 @@ def choose_reward(
     `says_itself` tells of a field whether it is in words; `equal` gives where two other fields of a row are equal, which a
     verdict on answers goes with.
     """
-    candidates = {p: values for p, values in candidates.items() if says_itself(p) or not says_bad(p)}
+    candidates = {
+        p: values for p, values in candidates.items() if says_itself(p) or not (says_bad(p) or _AMOUNT.search(last(p)))
+    }
     varying = {path: values for path, values in candidates.items() if len({v for v in values if v is not None}) > 1}
     scored = {path: _agreement(path, values, varying, checked) for path, values in varying.items()}
     good = {path: score for path, score in scored.items() if score >= LEAST_AGREEMENT}
     if not good:
         return _by_name(candidates, varying, says_itself, equal)
+    decided = [path for path in good if _decides(path, candidates, list(good))]
+    if len(decided) == 1 and len(good) > 1:
+        return Choice(path=decided[0], why="yes or no, by how high the other scores are")
     peers = _peers(good, candidates, checked)
     if peers:
         return Choice(
@@ -250,6 +277,19 @@ def choose_reward(
     return Choice(
         undecided=f"the verdict may be {_listed(near)}: they agree equally well; say --map reward={first}",
     )
+
+
+def _decides(path: str, values: Mapping[str, Verdicts], near: Sequence[str]) -> bool:
+    """Whether a field says yes just where every other one, which is a share, is above some value."""
+    mine = values[path]
+    if not _is_yes_and_no(mine):
+        return False
+    for other in (values[one] for one in near if one != path):
+        pairs = [(a, b) for a, b in zip(mine, other, strict=True) if a is not None and b is not None]
+        yes, no = [b for a, b in pairs if a], [b for a, b in pairs if not a]
+        if len({*yes, *no}) < FEWEST_SHARES or not yes or not no or min(yes) <= max(no):
+            return False
+    return True
 
 
 def _peers(good: Mapping[str, float], values: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> list[str]:
@@ -290,7 +330,10 @@ def _same(one: Verdicts, other: Verdicts) -> bool:
 
 def _agreement(path: str, mine: Verdicts, others: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> float:
     """Mean correlation with the other verdicts; where all checks held exactly if this is 1, one more."""
-    found = [correlation(mine, values) for other, values in others.items() if other != path]
+    # A measure that is written down twice agrees with itself.
+    measure = len({value for value in mine if value is not None}) >= FEWEST_SHARES
+    others = {one: values for one, values in others.items() if one != path and not (measure and _same(mine, values))}
+    found = [correlation(mine, values) for values in others.values()]
     known = [value for value in found if value is not None]
     base = sum(max(0.0, value) for value in known) / len(known) if known else 0.0
     by_checks = [correlation(mine, values) for values in checked.values()]
@@ -320,8 +363,17 @@ def _by_name(
     # Inside of a result, `success` that never changes says that the call went through, and nothing of the answer.
     named = [path for path in named if path in varying or "." not in path or last(path).lower() != "success"]
     if named:
-        return Choice(path=_preferred(named), why="its name means a verdict; nothing else tells", by_name=True)
-    candidates = {p: v for p, v in candidates.items() if not _TASK_WORDS.search(last(p).lower())}
+        first = _preferred(named)
+        rivals = [p for p in named if last(p) == last(first) and p.count(".") == first.count(".")]
+        if any(not _same(candidates[first], candidates[path]) for path in rivals):
+            said = f"the verdict may be {_listed(rivals)}: each is of another grader"
+            return Choice(undecided=f"{said}; say --map reward={first}")
+        return Choice(path=first, why="its name means a verdict; nothing else tells", by_name=True)
+    candidates = {
+        p: v
+        for p, v in candidates.items()
+        if not (_TASK_WORDS.search(last(p).lower()) or _COUNTER_WORDS.fullmatch(last(p)) or _is_two_edged(p))
+    }
     varying = {path: values for path, values in varying.items() if path in candidates}
     if not candidates:
         return Choice(undecided="no field from 0 to 1 may be the verdict; say --map reward=FIELD")
@@ -358,7 +410,11 @@ def _listed(paths: Sequence[str]) -> str:
 
 
 def choose_task(
-    sample: Sample, prompts: Sequence[str | None], taken: frozenset[str], of_key: frozenset[str] = frozenset()
+    sample: Sample,
+    prompts: Sequence[str | None],
+    taken: frozenset[str],
+    of_key: frozenset[str] = frozenset(),
+    models: Sequence[Any] | None = None,
 ) -> Choice:
     """The short value that groups the rows as their prompts do, or by which most other fields are constant.
 
@@ -379,15 +435,32 @@ def choose_task(
     # One field that is constant within another is as likely to be the coarser of two.
     if best >= FEWEST_CONSTANT and not all(prompts):
         chosen = [path for path, count in grouping.items() if count == best]
+        chosen = chosen if len(chosen) > 1 else _counted_twins(sample, list(grouping)) or chosen
         return _of_equal(sample, chosen, f"{best} other fields are constant within it")
     # Prompts that all differ, such as the first words of a simulated user, tell no more than none.
     told = all(prompts) and len(set(prompts)) < len(sample)
-    counted = [path for path in repeated if _is_counted(sample, path, taken)] if not told else []
+    counted = [path for path in repeated if _is_counted(sample, path, taken, models)] if not told else []
     if counted:
         return _of_equal(sample, counted, "a number counts the attempts at each, and another text stands for it")
+    crossed = [path for path in repeated if models is not None and _is_crossed(sample.columns[path], models)]
+    if crossed:
+        return _of_equal(sample, crossed, "each model has it once")
     unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
     unique = [path for path in unique if not _is_compared(sample, path)]
     return _of_unique(sample, unique) if unique else Choice()
+
+
+def _counted_twins(sample: Sample, paths: Sequence[str]) -> list[str]:
+    """Fields that group the rows alike, such as what was asked and what it is called, where a number counts the rows of each.
+
+    What was answered may be finer than the task, so that all that is constant within the task is constant within it.
+    """
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for path in paths:
+        alike.setdefault(tuple(_numbered(sample.columns[path])), []).append(path)
+    twins = [several for several in alike.values() if len(several) > 1]
+    counted = [several for several in twins if choose_repeat(sample, sample.columns[several[0]], frozenset(several))]
+    return max(counted, key=lambda several: len(set(sample.columns[several[0]])), default=[])
 
 
 def _names_tasks(sample: Sample, paths: Sequence[str]) -> bool:
@@ -499,14 +572,24 @@ def _constant_within(sample: Sample, path: str, taken: frozenset[str]) -> int:
     return count
 
 
-def _is_counted(sample: Sample, path: str, taken: frozenset[str]) -> bool:
+def _is_crossed(column: Sequence[Any], models: Sequence[Any]) -> bool:
+    """Whether each of several models has a value at most once, and nearly the same values."""
+    by_model: dict[Any, set[Any]] = {}
+    for value, model in zip(column, models, strict=True):
+        by_model.setdefault(model, set()).add(value)
+    once = sum(map(len, by_model.values())) == len(column)
+    return once and len(by_model) > 1 and min(map(len, by_model.values())) >= MOST_SHARED_BY * len(set(column))
+
+
+def _is_counted(sample: Sample, path: str, taken: frozenset[str], models: Sequence[Any] | None = None) -> bool:
     """Whether a number counts the rows of each value alike, and a name says that one is a task or the other an attempt, or
     some other text, such as what was asked, stands for the value.
 
     Numbers within categories are counted too, but hardly any text stands for a category.
     """
     column = sample.columns[path]
-    counter = choose_repeat(sample, column, frozenset((path,)))
+    within = column if models is None else list(zip(column, models, strict=True))
+    counter = choose_repeat(sample, within, frozenset((path,)))
     if counter is None or _TASK_WORDS.search(path.lower()) or _COUNTER_WORDS.fullmatch(last(counter)):
         return counter is not None
     if len(set(column)) < FEWEST_TASKS:

@@ -86,4 +86,5 @@ def is_statements(column: Sequence[Any], trajectories: Sequence[Steps], reward: 
             holds = all(item.lower().replace(",", "") in text for item in value)
             said, passes = said + (holds and verdict == 1), passes + (verdict == 1)
             failed, failures = failed + (holds and verdict < 1), failures + (verdict < 1)
-    return passes >= FEWEST_ROWS and said >= LEAST_SAID * passes and failed * passes < said * max(failures, 1)
+    # Without a failure, what was taken out of the answer is said in all rows too.
+    return passes >= FEWEST_ROWS and said >= LEAST_SAID * passes and failed * passes < said * failures

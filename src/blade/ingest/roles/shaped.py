@@ -35,13 +35,9 @@ def _as_item(item: Mapping[str, Any], shape: TalkShape, place: int) -> dict[str,
     named = {"actor": who} if isinstance(who, str) and who.lower() not in (*AGENTS, *USERS, *OTHERS) else {}
     text = item.get(shape.text)
     said = text if isinstance(text, str) else "" if text is None else encode(text).decode()
-    tool = item.get(shape.tool) if shape.tool else None
+    tool, given = _call(item, shape)
     if not isinstance(tool, str) or not tool:
         return {"role": role, **named, "content": said}
-    given = item.get(shape.arguments) or {}
-    if shape.arguments == shape.tool:
-        written = CALL.fullmatch(tool.strip("` \n"))
-        tool, given = (written[1], {"arguments": written[2]}) if written else (tool, {})
     call_id = f"call_{place}"
     parts: list[dict[str, Any]] = [{"type": "text", "text": said}] if said else []
     parts.append({"type": "tool_use", "name": tool, "input": given, "id": call_id})
@@ -50,6 +46,20 @@ def _as_item(item: Mapping[str, Any], shape: TalkShape, place: int) -> dict[str,
         shown = back if isinstance(back, str) else encode(back).decode()
         parts.append({"type": "tool_result", "tool_use_id": call_id, "content": shown})
     return {"role": role, **named, "content": parts}
+
+
+def _call(item: Mapping[str, Any], shape: TalkShape) -> tuple[Any, Any]:
+    """The tool and its arguments: in fields of their own, in one object, or written as in code."""
+    if shape.tool == shape.arguments:
+        whole = item.get(shape.tool)
+        written = CALL.fullmatch(whole.strip("` \n")) if isinstance(whole, str) else None
+        return (written[1], {"arguments": written[2]}) if written else (whole, {})
+    if not shape.tool.startswith(f"{shape.arguments}."):
+        return item.get(shape.tool), item.get(shape.arguments) or {}
+    held, name = item.get(shape.arguments), shape.tool.removeprefix(f"{shape.arguments}.")
+    if not isinstance(held, dict):
+        return None, {}
+    return held.get(name), {key: value for key, value in held.items() if key != name}
 
 
 def _role(who: str, shape: TalkShape) -> str:

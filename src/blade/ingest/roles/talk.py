@@ -45,7 +45,11 @@ def talk_shape(path: str, column: Sequence[Any]) -> TalkShape | None:
         return None
     items = [item for value in lists for item in value]
     tool, arguments, result = _calls(items, lists)
-    if not tool and (tool := _written(items)):
+    if not tool and (held := _held(items)):
+        tool, arguments = held
+        free = [name for name in _fields(items) if name != arguments and _strings(items, name)]
+        result = max(free, key=lambda name: _returned(name, items), default="")
+    elif not tool and (tool := _written(items)):
         results = [name for name in _fields(items) if name != tool and _strings(items, name)]
         result = max(results, key=lambda name: _returned(name, items), default="")
         return TalkShape(path=path, text=_text(items, {tool, result}), tool=tool, arguments=tool, result=result)
@@ -100,6 +104,19 @@ def _calls(items: Items, lists: Sequence[Items]) -> tuple[str, str, str]:
         results = [name for name in beside if name != arguments]
         return tool, arguments, max(results, key=lambda name: _returned(name, having), default="")
     return "", "", ""
+
+
+def _held(items: Items) -> tuple[str, str] | None:
+    """An object in most items that holds a call: the path of the name in it that recurs, and the object itself."""
+    for holder in _fields(items):
+        objects = [value for item in items if isinstance(value := item.get(holder), dict) and len(value) > 1]
+        if len(objects) < LEAST_WITH_ARGUMENTS * len(items):
+            continue
+        for name in _fields(objects):
+            values = _strings(objects, name)
+            if len(values) == len(objects) and _is_name(values) and not any(" " in value for value in values):
+                return f"{holder}.{name}", holder
+    return None
 
 
 def _written(items: Items) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from blade.ingest.logs.parse import parse_log
 from blade.ingest.roles.breakdowns import GOT_OVER
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
@@ -13,6 +15,12 @@ from blade.model.roles import Role
 LONGEST_STATUS = 80
 MOST_STATUSES = 24
 """Ways to end that a harness has names for; a task set has more names than that."""
+MOST_ENDS = 8
+FEWEST_OF_AN_END = 4
+"""Rows for each value of a field that is taken for ends by its values' going with passes alone."""
+ALWAYS_THERE = 0.9
+USUAL_END = 0.75
+"""Of the passes, those that end as most do: some are cut by a limit after the work is done."""
 MOST_WORDS = 6
 """A name of an end is a few words; a sentence is an explanation."""
 FEWEST_LINES = 4
@@ -39,7 +47,7 @@ _ASSERTS = re.compile(r"\bassert|expected|mismatch|\bgot\b", re.IGNORECASE)
 """What a test says of an answer: nothing broke there."""
 _RUNNER = re.compile(
     r"test session starts|^=+ .*(?:passed|failed|error).* in [\d.]+|^Ran \d+ tests?|^(?:not )?ok \d+|^--- (?:FAIL|PASS)"
-    r"|^test result:|^Tests:\s|^(?:PASSED|FAILED) \S+::|^PASS(?:ED)?\b|^FAIL(?:ED)?\b|\d+ (?:passing|failing)$|^OK$",
+    r"|^test result:|^Tests:\s|^(?:PASSED|FAILED) \S+::|^PASS(?:ED)?\b|^FAIL(?:ED)?\b|\d+ (?:passing|failing)$|^OK$|^\d+ (?:passed|failed)\b.* in [\d.]+s",
     re.MULTILINE,
 )
 """What only test runners print."""
@@ -89,6 +97,40 @@ def _short(texts: Sequence[str], *, of_failures: bool) -> tuple[Role, str] | Non
     return None
 
 
+def printed_verdicts(column: Column) -> list[float | None]:
+    """Whether a test runner reports in each text of a field that all tests hold; None where none does."""
+    return [_printed_verdict(value) if isinstance(value, str) else None for value in column]
+
+
+def _printed_verdict(text: str) -> float | None:
+    if _RUNNER.search(text) is None:
+        return None
+    log = parse_log(text[-LONGEST_LOOKED_AT:])
+    return 0.0 if log.failed or log.errors else 1.0 if log.passed else None
+
+
+def says_how_it_ended(column: Column, passed: Sequence[bool | None]) -> bool:
+    """Whether a field has few short values, nearly one and the same in all passes and others in some failures.
+
+    So are the names that a harness gives to ends, whatever its words are.
+    """
+    rows = [(value.strip(), won) for value, won in zip(column, passed, strict=True) if isinstance(value, str)]
+    values = Counter(value for value, _ in rows)
+    if len(rows) < ALWAYS_THERE * len(column) or not 1 < len(values) <= min(MOST_ENDS, len(rows) // FEWEST_OF_AN_END):
+        return False
+    if not all(_may_name_an_end(value) for value in values):
+        return False
+    good = Counter(value for value, won in rows if won)
+    usual, often = good.most_common(1)[0] if good else ("", 0)
+    return 0 < USUAL_END * sum(good.values()) <= often and any(value != usual for value, won in rows if won is False)
+
+
+def _may_name_an_end(value: str) -> bool:
+    """Whether a value is a few words: numbers and letters are answers or codes."""
+    short = len(value) <= LONGEST_STATUS and len(value.split()) <= MOST_WORDS
+    return short and not _is_path(value) and re.search(r"[^\W\d_]{2}", value) is not None
+
+
 def names_limit(value: str) -> bool:
     """Whether a short value names a limit that ended a rollout."""
     return len(value) <= LONGEST_STATUS and _LIMIT.search(value) is not None
@@ -99,7 +141,7 @@ def _is_class(value: str) -> bool:
 
 
 def _is_path(value: str) -> bool:
-    return "/" in value or value.startswith("http")
+    return ("/" in value and value.lower() != "n/a") or value.startswith("http")
 
 
 def _long(

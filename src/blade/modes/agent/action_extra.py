@@ -35,13 +35,13 @@ def action_extra(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.all_of(Differs.UNWANTED) or (
         evidence.all_of(Differs.EXTRA) if only(evidence, Differs.EXTRA) else ()
     )
-    return (
-        Candidate(
-            confidence=Confidence.PROVEN,
-            subject=found[0].name,
-            differences=found,
-            contrast=f"`{found[0].name}` is not among the expected actions",
-        )
-        if found
-        else None
+    if not found:
+        return None
+    name = found[0].name
+    return Candidate(
+        confidence=Confidence.PROVEN,
+        subject=name,
+        signs=tuple(one for one in evidence.of("action:extra") if one.subject == name),
+        differences=found,
+        contrast=f"`{name}` is not among the expected actions",
     )

@@ -5,7 +5,8 @@ Evidence
     alone: one of these is not among the calls.
 Contradicted by
     A change in the trajectory; passes that make none either. A talk that breaks off on the user's side without a
-    word of goodbye, as no pass does: then it is suspected only.
+    word of goodbye, as no pass does: then it is suspected only. Where the agent declines, its instructions may forbid
+    the action, and where the user takes the request back, nobody wants it any more: then it is likely, and the sentence is quoted.
 False alarms
     A simulated user who never asked for the change. Another way to the same information.
 Example
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
-from blade.modes.compared import required, unless_broken_off
+from blade.modes.compared import declined, required, unless_broken_off
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -40,11 +41,13 @@ def action_missing(evidence: RolloutEvidence) -> Candidate | None:
     if not found:
         return None
     tried = tuple(one for one in evidence.of("call:refused") if one.subject in {two.name for two in found})
+    against = declined(found, evidence)
     told = f"{required(found)}; the last try came back with an error" if tried else required(found)
+    told = f"{told}; the talk says why" if against else told
     return Candidate(
-        confidence=unless_broken_off(evidence, Confidence.PROVEN),
+        confidence=unless_broken_off(evidence, Confidence.LIKELY if against else Confidence.PROVEN),
         subject=found[0].name,
-        signs=tried,
+        signs=(*tried, *against),
         differences=found,
         contrast=told,
     )

@@ -15,7 +15,6 @@ Checked on
 from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
-from blade.model.finding import Cause
 from blade.modes.declaration import mode
 from blade.modes.evidence import COMMON_IN_PASSES, FEWEST_ALIKE, Candidate, RolloutEvidence
 
@@ -26,7 +25,6 @@ from blade.modes.evidence import COMMON_IN_PASSES, FEWEST_ALIKE, Candidate, Roll
     order=509,
     party="unknown",
     stage=Stage.AGENT_ACTED,
-    cause=Cause.BEHAVIOR,
     row="Session ended on an empty reply",
     title="The model replies with nothing, and the session ends",
     action="Look at the last response of the serving stack (output tokens, stop reason), and have the harness ask again after an empty turn; then rerun these rollouts.",

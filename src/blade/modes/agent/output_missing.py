@@ -1,7 +1,9 @@
 """What the task asks for is not there: a file that the prompt names, or an answer.
 
 Evidence
-    A test cannot find a path that the prompt names, no answer could be taken from the output, or its last line lacks the label that the answers of nearly all passes have.
+    A test cannot find a path that the prompt names, no answer could be taken from the output, its last line lacks the
+    label that the answers of nearly all passes have, or a talk of several agents ends with the output of a program that
+    nobody draws a conclusion from. Suspected of nobody where the session stops after a result and hardly any pass does.
 Contradicted by
     The same test passing with the same path absent.
 False alarms
@@ -33,6 +35,12 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def output_missing(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("missing:named-in-prompt")
     if sign is not None and not evidence.passes_with(sign):
+        broken = evidence.sign("ends:after-result")
+        if broken is not None and not evidence.is_usual_end(broken.kind):
+            told = "the session stops after a result and nothing says why; hardly any pass does: whether it was cut, nobody can tell"
+            return Candidate(
+                confidence=Confidence.SUSPECTED, subject=sign.subject, signs=(sign,), contrast=told, party="unknown"
+            )
         return Candidate(confidence=Confidence.LIKELY, subject=sign.subject, signs=(sign,))
     thought = evidence.difference(Differs.NO_ANSWER, "thought")
     if thought is not None:
@@ -41,6 +49,10 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
         )
     if evidence.silent:
         return None  # nothing came of the model at all, which is not its answer
+    open_end = evidence.sign("talk:no-conclusion")
+    if open_end is not None and evidence.difference(Differs.ANSWER, "absent") is not None:
+        told = "the talk ends with the output of a program, and nobody concludes from it"
+        return Candidate(confidence=Confidence.LIKELY, subject="no final answer", signs=(open_end,), contrast=told)
     label = evidence.run.closing_label
     if label and evidence.judged and not evidence.calls and not evidence.answer and not _labelled(evidence, label):
         told = (
@@ -55,6 +67,11 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.error_class:
         # The error may be of what was answered, or of the machine that ran it.
         told = f"an error is recorded in its place: {evidence.error_class}"
+        return Candidate(
+            confidence=Confidence.SUSPECTED, subject=subject, differences=(empty,), contrast=told, party="unknown"
+        )
+    if evidence.steps is None and not evidence.run.with_output:
+        told = "only answers are on record: nothing shows whether the model said anything"
         return Candidate(
             confidence=Confidence.SUSPECTED, subject=subject, differences=(empty,), contrast=told, party="unknown"
         )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
-from blade.modes.compared import only, required, unless_broken_off
+from blade.modes.compared import declined, only, required, unless_broken_off
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -35,9 +35,11 @@ def partial_actions(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.all_of(Differs.MISSING)
     if not found or not only(evidence, Differs.MISSING):
         return None
+    against = declined(found, evidence)
     return Candidate(
-        confidence=unless_broken_off(evidence, Confidence.PROVEN),
+        confidence=unless_broken_off(evidence, Confidence.LIKELY if against else Confidence.PROVEN),
         subject=found[0].name,
+        signs=against,
         differences=found,
-        contrast=required(found),
+        contrast=f"{required(found)}; the talk says why" if against else required(found),
     )

@@ -34,6 +34,7 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def several_action_errors(evidence: RolloutEvidence) -> Candidate | None:
     found = tuple(one for kind in MIXED for one in evidence.all_of(kind))
     kinds = {one.kind for one in found}
-    return (
-        Candidate(confidence=Confidence.PROVEN, differences=found, contrast=counted(found)) if len(kinds) > 1 else None
-    )
+    if len(kinds) < 2:
+        return None
+    calls = sorted((one for one in evidence.of("action:") if one.quote), key=lambda one: one.step or 0)
+    return Candidate(confidence=Confidence.PROVEN, signs=tuple(calls), differences=found, contrast=counted(found))

@@ -38,6 +38,8 @@ HANDED_IN_NOTHING = ("patch:empty", "patch:not-applied", "log:test-failed", "log
 def no_verdict(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.difference(Differs.CUT) is not None or evidence.stopped_at_most is not None:
         return None
+    if evidence.sign("patch:empty", "patch:not-applied") is not None:
+        return None  # there was nothing to test
     empty = next((one for one in evidence.all_of(Differs.NO_RECORD) if one.detail in ("", UNDECIDED)), None)
     if empty is not None and not (evidence.run.answers_recorded and evidence.difference(Differs.NO_ANSWER, "answer")):
         what = (
@@ -64,11 +66,14 @@ def _without_checks(evidence: RolloutEvidence) -> Candidate | None:
     """Something was handed in and counts as failed, and no check is on record, while nearly all others have some."""
     run = evidence.run
     others = run.rollouts - 1
-    if not evidence.judged or evidence.checks_asked or not (evidence.calls or evidence.agent_chars or evidence.answer):
+    handed_in = evidence.calls or evidence.agent_chars or evidence.answer
+    if not evidence.judged or evidence.checks_asked or not handed_in:
         return None
     if others < ENOUGH or run.with_checks < USUAL * others or evidence.sign(*HANDED_IN_NOTHING) is not None:
         return None
     if evidence.run.answers_recorded and not evidence.answer:
         return None  # a grader has nothing to check where nothing was handed in
     told = f"no check is on record here; {run.with_checks} of {others} other rollouts of this run have some"
-    return Candidate(confidence=Confidence.LIKELY, signs=tuple(evidence.of("log:not-finished")), contrast=told)
+    # Where nothing is on record of the agent either, files may be missing from what was copied.
+    sure = Confidence.LIKELY if evidence.calls or evidence.agent_chars else Confidence.SUSPECTED
+    return Candidate(confidence=sure, signs=tuple(evidence.of("log:not-finished")), contrast=told)

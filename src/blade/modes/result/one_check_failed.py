@@ -1,7 +1,8 @@
-"""Exactly one test or criterion of several fails.
+"""Exactly one test or criterion fails.
 
 Evidence
-    The grader's account: one fails, the others hold.
+    The grader's account: one fails, the others hold. Where only a log tells, one is named as failing, and how many there are
+    is not known.
 Contradicted by
     A benchmark defect in that very test.
 False alarms
@@ -24,7 +25,7 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     order=730,
     party="agent",
     stage=Stage.GRADED,
-    row="One check short",
+    row="One check failed",
     title="One check fails: {subject}",
     action="Read the failing check beside the prompt: either the prompt does not ask for it plainly, or the agent did not check it.",
     owner="prompt",

@@ -8,13 +8,15 @@ False alarms
     A flaky test.
 Example
     5 tests of `test_requests.py` passed before and fail now.
+Checked on
+    A SWE-bench evaluation of 50 instances: in 2 of 2 the target tests hold, and tests that held before fail.
 """
 
 from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
-from blade.modes.compared import KEPT, named_alone
+from blade.modes.compared import KEPT, which_checks
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -27,7 +29,7 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     stage=Stage.GRADED,
     cause=Cause.BEHAVIOR,
     row="Broke tests that passed before",
-    title="The change breaks tests that passed before",
+    title="The change breaks tests that passed before: {subject}",
     action="Have the agent run the existing tests of the files that it changed before it ends.",
     owner="prompt",
 )
@@ -37,7 +39,7 @@ def regression(evidence: RolloutEvidence) -> Candidate | None:
         return None
     return Candidate(
         confidence=Confidence.LIKELY,
-        subject=named_alone(failed),
+        subject=which_checks(failed, (), len(failed)).removeprefix(f"{KEPT}: "),
         differences=failed,
         contrast=f"{len(failed)} of the tests that must go on passing fail; the target tests hold",
     )

@@ -1,8 +1,8 @@
 """The answer is another one than expected.
 
 Evidence
-    The answer was extracted and compared with the expected one, and they differ; the subject is how. Without an expected
-    answer: the work holds a false equation, and no pass of the run does.
+    The answer was extracted and compared with the expected one, and they differ; the subject is how. Or the work holds a
+    false equation, and hardly a pass of the run does: its first is quoted.
 Contradicted by
     Tasks whose passes differ from the expected answer as well.
 False alarms
@@ -33,6 +33,9 @@ KINDS = {
     "answer:different": "",
 }
 """Kinds of difference; that two values differ tells no more than the values."""
+FALSE = "a false equation"
+SELDOM = 0.1
+"""Share of passes with a false equation above which such lines are how the work of this run is written."""
 
 
 @mode(
@@ -48,28 +51,46 @@ KINDS = {
 )
 def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.difference(Differs.ANSWER, "different", "absent", "contained")
+    false = _false_equation(evidence)
     # An answer that holds the expected one is right; where a criterion fails, that is why it was rejected.
     explained = found is not None and found.name != "different" and evidence.difference(Differs.CHECK) is not None
     if found is not None and not explained:
         kind = next((one for one in evidence.of("answer:") if one.kind in KINDS), None)
         shown = kind if kind is not None else evidence.sign("answer:passage")
+        told = _values(shown) or ANSWERS[found.name]
         return Candidate(
             confidence=Confidence.PROVEN if found.name == "different" else Confidence.LIKELY,
-            subject=KINDS[kind.kind] if kind is not None else "",
-            signs=(shown,) if shown is not None else (),
+            # Where the work goes wrong tells more than how far off its result is.
+            subject=FALSE if false is not None else KINDS[kind.kind] if kind is not None else "",
+            signs=tuple(one for one in (false, shown) if one is not None),
             differences=(found,),
-            contrast=_values(shown) or ANSWERS[found.name],
+            contrast=f"{told}; {_is_false(evidence, false)}" if false is not None else told,
         )
-    false = evidence.sign("work:false-equation")
-    if false is not None and evidence.judged and not evidence.run.kind_passes.get(false.kind, 0):
-        told = f"`{false.subject}` is false; no pass of this run holds a false equation"
-        return Candidate(confidence=Confidence.LIKELY, subject="a false equation", signs=(false,), contrast=told)
+    if false is not None and evidence.judged:
+        told = _is_false(evidence, false)
+        return Candidate(confidence=Confidence.LIKELY, subject=FALSE, signs=(false,), contrast=told)
     if not evidence.judged or not evidence.answer or not evidence.expects_answer:
         return None
+    if evidence.sign("judge:reason") is not None:
+        return None  # a judge says more
     named = evidence.difference(Differs.CHECK)
     if named is not None or evidence.sign("log:test-failed") is not None:
         return None
     return Candidate(confidence=Confidence.LIKELY, contrast="an answer was taken from the output and rejected")
+
+
+def _false_equation(evidence: RolloutEvidence) -> Sign | None:
+    """The first false equation of the work, where hardly a pass of the run holds one."""
+    found = evidence.sign("work:false-equation")
+    if found is None or evidence.run.kind_passes.get(found.kind, 0) > SELDOM * evidence.run.passes:
+        return None
+    return found
+
+
+def _is_false(evidence: RolloutEvidence, false: Sign) -> str:
+    passes = evidence.run.kind_passes.get(false.kind, 0)
+    others = f"{passes} of {evidence.run.passes} passes hold" if passes else "no pass of this run holds"
+    return f"`{false.subject}` is false; {others} a false equation"
 
 
 def _values(shown: Sign | None) -> str:
@@ -77,6 +98,9 @@ def _values(shown: Sign | None) -> str:
     produced, bar, wanted = shown.subject.rpartition("|") if shown is not None else ("", "", "")
     if shown is None or not bar:
         return ""
+    if shown.kind == "answer:passage" and not shown.quote:
+        who = f" by {produced}" if produced else ""
+        return f"expected `{wanted}`, which stands nowhere in the last words{who}; they state no other answer either"
     if shown.kind == "answer:passage":
         who = f"{produced} concludes" if produced else "the agent concludes"
         return f"expected `{wanted}`, which stands nowhere in the conclusion; {who} otherwise"

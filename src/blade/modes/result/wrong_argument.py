@@ -40,6 +40,7 @@ def wrong_argument(evidence: RolloutEvidence) -> Candidate | None:
     return Candidate(
         confidence=Confidence.PROVEN,
         subject=named,
+        signs=tuple(one for one in evidence.of("action:wrong-argument", "action:wrong-object") if one.subject == named),
         differences=found,
         contrast=f"`{named}` differs from the expected call{made_up(evidence)}",
     )

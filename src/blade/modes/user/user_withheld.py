@@ -34,4 +34,5 @@ def user_withheld(evidence: RolloutEvidence) -> Candidate | None:
     doubt = evidence.doubt("TSK011")
     if doubt is None or not doubt.named:
         return None
-    return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)
+    signs = tuple(evidence.of("user:withheld"))
+    return Candidate(confidence=Confidence.LIKELY, signs=signs, contrast=doubt.message)

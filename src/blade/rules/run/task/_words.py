@@ -34,6 +34,11 @@ def given_words(walk: AlignedTrajectory) -> str:
     return "\n".join([*(step.text for step in walk.rollout.prompt), *heard])
 
 
+def told_words(walk: AlignedTrajectory) -> str:
+    """What the task and its users said to the agent, without what tools returned."""
+    return "\n".join(step.text for step in (*walk.rollout.prompt, *walk.steps) if step.party in ("user", "system"))
+
+
 def quoted(walk: AlignedTrajectory, spoken: Spoken, quote: str) -> Evidence | None:
     """The words as evidence; None where no path names their place."""
     return quotes.of_row(walk.rollout, spoken[0], quote.strip()) if spoken[0] else None

@@ -25,7 +25,7 @@ from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
 from blade.rules.declaration import rule
-from blade.rules.run.task._words import Spoken, agent_words, given_words, quoted, verifier_words
+from blade.rules.run.task._words import Spoken, agent_words, given_words, quoted, told_words, verifier_words
 
 FEWEST_TASKS = 2
 """Tasks in which something must be missing that only the agent asked for."""
@@ -126,7 +126,8 @@ def _missing(walk: AlignedTrajectory) -> Iterator[_Seen]:
             told.add(what)
             made, given = agent_words(walk), given_words(walk)
             if not _makes(what, made) and not _makes(what, given):
-                asked = _names(what, made) and not _names(what, given)
+                # What a tool returns of a package that the agent installs is no word of the task's.
+                asked = _names(what, made) and not _names(what, told_words(walk))
                 yield _Seen(walk=walk, what=what, kind=kind, spoken=spoken, quote=match[0], asked=asked)
 
 
@@ -137,7 +138,10 @@ def _is_anybodys(what: str) -> bool:
 
 def _makes(what: str, text: str) -> bool:
     """Whether a text speaks of a file or folder of that name, which is then the task's or the solution's own."""
-    return re.search(rf"(?<![\w.-]){re.escape(what)}(?:\.(?:py|js|ts|rs|go|java|rb|h|c|cpp)\b|/)", text) is not None
+    if re.search(rf"(?<![\w.-]){re.escape(what)}(?:\.(?:py|js|ts|rs|go|java|rb|h|c|cpp)\b|/)", text) is not None:
+        return True
+    stem, _, last = what.rpartition("_")  # an extension module is named after its source: `fast_c` of `fast.c`
+    return bool(stem) and re.search(rf"(?<![\w.-]){re.escape(stem)}\.{re.escape(last)}\b", text) is not None
 
 
 def _names(what: str, text: str) -> bool:

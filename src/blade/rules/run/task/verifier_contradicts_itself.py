@@ -17,7 +17,7 @@ Limits
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -102,13 +102,16 @@ def verifier_contradicts_itself(context: RunContext) -> Iterator[Doubt]:
             continue
         for seen in _verdicts(walk, parts):
             (agree if seen.says is walk.passed else against).setdefault(seen.name, []).append(seen)
+    usual = {
+        (said.field, said.text) for walk in context.reading.walks.values() if walk.passed for said in walk.due.said
+    }
     told: set[str] = set()
     for name in (*VERDICTS, *LIKELY, SECOND, TESTS, *(path for path in parts if path in against)):
         sure = name in VERDICTS or len(agree.get(name, [])) > len(against.get(name, []))
         mine = [one for one in against.get(name, []) if sure or _is_keys(one)]
         if name in parts:
             mine = mine if len(agree.get(name, [])) >= SELDOM * len(mine) else []
-        kept = [one for one in mine if one.walk.place not in told and not _is_explained(one, parts)]
+        kept = [one for one in mine if one.walk.place not in told and not _is_explained(one, parts, usual)]
         if kept:
             told |= {one.walk.place for one in kept}
             yield _doubt(kept)
@@ -190,12 +193,15 @@ def _as_verdict(value: object) -> bool | None:
     return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
 
 
-def _is_explained(seen: _Seen, parts: Sequence[str]) -> bool:
-    """Whether anything else in the row sides with the reward, so that the verdict is only part of it."""
+def _is_explained(seen: _Seen, parts: Sequence[str], usual: Collection[tuple[str, str]]) -> bool:
+    """Whether anything else in the row sides with the reward, so that the verdict is only part of it. What is `usual`, a
+    field and its text that passes have, explains nothing.
+    """
     walk = seen.walk
     if any(one.kind in _EXPLAINS for one in walk.differs):
         return True
-    if not walk.passed and any(_REASON.search(said.field) for said in walk.due.said):
+    told = (said for said in walk.due.said if (said.field, said.text) not in usual)
+    if not walk.passed and any(_REASON.search(said.field) for said in told):
         return True
     if seen.path in parts and any(one.kind in _SIDES_WITH_A_FAILURE for one in walk.differs):
         return True

@@ -441,3 +441,28 @@ def test_a_counter_is_no_rival_of_the_verdict(tmp_path: Path) -> None:
         for k in range(2)
     ]
     assert passed(read(tmp_path, rows)) == [bool((n + k) % 2) for n in range(8) for k in range(2)]
+
+
+def test_rewards_beside_completions_are_attempts(tmp_path: Path) -> None:
+    rows = [
+        {
+            "step": 5,
+            "prompt": f"Add {n} and {n}",
+            "completions": [f"The sum is {n + k}." for k in range(3)],
+            "rewards": [float(k == n) for k in range(3)],
+        }
+        for n in range(6)
+    ]
+    run = read(tmp_path, rows)
+    assert repeats(run) == (6, 18)
+    assert run.rollouts["reward"].sum() == 3
+    assert [step.text for step in run["1", 2].steps or ()] == ["The sum is 3."]
+
+
+def test_choices_beside_their_key_are_no_attempts(tmp_path: Path) -> None:
+    rows = [
+        {"ask": f"Which is {n}?", "choices": ["the first of them", "the second of them"], "correct": [n % 2, 1 - n % 2]}
+        for n in range(6)
+    ]
+    with pytest.raises(blade.BladeError):
+        read(tmp_path, rows)

@@ -305,3 +305,22 @@ def test_what_was_produced_is_no_task_though_it_is_finer() -> None:
         for n in range(40)
     ]
     assert by_path(learn_roles(rows))["id_of_it"] == "task"
+
+
+def test_a_list_that_passes_leave_empty_names_what_failed(tmp_path: Path) -> None:
+    def row(n: int) -> Row:
+        passed = (n // 4 + n % 4) % 3 != 0
+        return {
+            "t": f"c-{n // 4}",
+            "k": n % 4,
+            "reward": float(passed),
+            "amiss": [] if passed else [f"cart lacks {n}"],
+            "tags": ["a", "b"][: 1 + n % 2],
+        }
+
+    found = by_path(learn_roles([row(n) for n in range(20)]))
+    assert (found["amiss"], found["tags"]) == ("checks", None)
+    run = load_rows(tmp_path, *(row(n) for n in range(20)))
+    failed = run.rollouts.filter(outcome="failed")
+    assert run.checks.filter(passed=False)["name"].to_list()[0].startswith("cart lacks")
+    assert failed["checks_asked"].null_count() == failed.height  # how many there are, nobody says

@@ -27,6 +27,11 @@ _LEARNED_FROM = 100
 _NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
 _REWARDS = ("reward", "score")
 _DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
+_WANTED = re.compile(r"expect|want|target|gold|should", re.IGNORECASE)
+"""What a test is meant to do, which is no verdict on what it did."""
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_NO_VERDICT = ("error", "errors", "errored", "crashed", "timeout")
+"""What keeps a task from a verdict, in the name of a list."""
 _ATTEMPT = re.compile(
     r"(.+?)[._/-]+(?:trial|run|attempt|repeat|sample|rollout|seed|try|rep|epoch|iter)[._-]?(\d+)", re.IGNORECASE
 )
@@ -62,7 +67,7 @@ def _laid_out(value: Any) -> Any:
     if not isinstance(value, dict) or len(value) < 2:
         return value
     columns = list(value.values())
-    if (rows := _table_in(columns)) is not None:
+    if (rows := _table_in(columns) or _ids_by_verdict(value)) is not None:
         return rows
     lists = {name: column for name, column in value.items() if isinstance(column, list)}
     if _are_columns(list(lists.values())):
@@ -92,6 +97,25 @@ def _table_in(values: Sequence[Any]) -> list[Fields] | None:
                 if rows is not names and all(isinstance(row, list) and len(row) == len(names) for row in rows):
                     return [dict(zip(names, row, strict=True)) for row in rows]
     return None
+
+
+def _ids_by_verdict(value: Mapping[str, Any]) -> list[Fields] | None:
+    """The tasks of a summary that lists the names of those that passed and of those that failed; None for any other.
+
+    Those that only a longer list of all of them names have no verdict.
+    """
+    lists = {name: one for name, one in value.items() if isinstance(one, list) and all(isinstance(v, str) for v in one)}
+    verdicts: dict[str, bool] = {}
+    for name, listed in lists.items():
+        words = {verdict_of(word) for word in _PARTS.findall(name) if word.lower() not in _NO_VERDICT} - {None}
+        for task in listed if len(words) == 1 else ():
+            if verdicts.setdefault(task, True in words) is not (True in words):
+                return None
+    if len(verdicts) < _FEWEST_GRADED or len({*verdicts.values()}) < 2:
+        return None
+    every = max((one for one in lists.values() if verdicts.keys() <= {*one}), key=len, default=list(verdicts))
+    about = {name: one for name, one in value.items() if isinstance(one, str)}
+    return [about | {"task_id": task, "passed": verdicts.get(task)} for task in dict.fromkeys(every)]
 
 
 def _are_columns(lists: Sequence[list[Any]]) -> bool:
@@ -247,7 +271,7 @@ def verdict_field(rows: Sequence[Mapping[str, Any]]) -> str | None:
     worded = [
         name
         for name in dict.fromkeys(name for row in rows for name in row)
-        if _is_worded([row[name] for row in rows if row.get(name) is not None], len(rows))
+        if not _WANTED.search(name) and _is_worded([row[name] for row in rows if row.get(name) is not None], len(rows))
     ]
     return worded[0] if len(worded) == 1 else _verdict_by_content(rows)
 

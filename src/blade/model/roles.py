@@ -80,7 +80,8 @@ class ResultShape(Struct, frozen=True, kw_only=True):
     path: str = ""
     kind: str
     """`map`: names to verdicts; `objects`: a list of objects; `numbered`: a list of verdicts; `sides`: lists of names that
-    passed and failed; `traces`: names of failed tests and what each printed; `parallel`: verdicts beside a list of names."""
+    passed and failed; `traces`: names of failed tests and what each printed; `failures`: what failed, so that passes have an
+    empty list; `parallel`: verdicts beside a list of names."""
     verdict: str = ""
     """Field of an object that holds its verdict; of `sides`, that of the names that passed."""
     name: str = ""

@@ -207,7 +207,7 @@ def responsible_lines(one: RunAnalysis) -> list[str]:
         "undecided": found.unknown,
     }
     told = ", ".join(f"{name} {times:,}" for name, times in rest.items() if times)
-    failures = plural(found.failures, "failure")
+    failures = not_passed(one, found.failures)
     if not found.not_agents:
         head = f"**No failure is put down to the machinery, the benchmark or the simulated user** ({told})."
     else:
@@ -215,6 +215,13 @@ def responsible_lines(one: RunAnalysis) -> list[str]:
         head = f"**{found.not_agents:,} of the {failures} {verb} not the agent's**: {', '.join(map(_party, found.others))}."
         head += f" The rest: {told}." if told else ""
     return [" ".join([head, *_without_others(one, found)])]
+
+
+def not_passed(one: RunAnalysis, rollouts: int) -> str:
+    """`40 failures`; where some errored or are missing, what they and the failures are together."""
+    if rollouts == one.metrics.counts["failed_rollouts"]:
+        return plural(rollouts, "failure")
+    return f"{plural(rollouts, 'rollout')} that did not pass"
 
 
 def _party(one: PartyCount) -> str:

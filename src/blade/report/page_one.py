@@ -13,6 +13,7 @@ from blade.report.diagnosis import (
     first_steps,
     issues_lines,
     modes_lines,
+    not_passed,
     passes_to_doubt_lines,
     prose,
     responsible_lines,
@@ -408,7 +409,7 @@ def _how_failed(one: RunAnalysis) -> list[str]:
     if found is None or not (failed := found.responsibility.failures):
         return []
     named = "; ".join(f"{mode.rollouts:,} {prose(mode.name)}" for mode in shown_modes(found)[:4])
-    lines = [" ".join([*responsible_lines(one), f"What went wrong in its {plural(failed, 'failure')}: {named}."])]
+    lines = [" ".join([*responsible_lines(one), f"What went wrong in its {not_passed(one, failed)}: {named}."])]
     return [*lines, "", *(finding_lines(1, found.findings[0])[:3] if found.findings else [])]
 
 

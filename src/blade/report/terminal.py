@@ -17,6 +17,7 @@ from blade.report.diagnosis import (
     MOST_FINDINGS,
     causes_lines,
     issues_told,
+    not_passed,
     passes_to_doubt_lines,
     responsible_lines,
     shown_modes,
@@ -123,7 +124,7 @@ def _modes(one: RunAnalysis) -> list[str]:
     causes = [_plain(line) for line in [*responsible_lines(one), *readers_line(one), *causes_lines(one)]]
     return [
         "",
-        f"What went wrong in the {plural(failed, 'failure')} (each counted once):",
+        f"What went wrong in the {not_passed(one, failed)} (each counted once):",
         *_aligned(rows),
         *_wrapped(causes),
         "",

@@ -150,7 +150,8 @@ def swe_bench(
     summary = {"resolved_ids": ids[True], "unresolved_ids": ids[False], "error_ids": [], "submitted_ids": [*resolved]}
     counts = {"submitted_instances": len(resolved), "resolved_instances": len(ids[True])}
     write(folder / f"{model}.{run}.json", {**summary, **counts})
-    rows = [{"instance_id": n, "model_name_or_path": "lab/small-model", "model_patch": f"diff {n}"} for n in resolved]
+    patches = {n: f"diff --git a/{n} b/{n}\n" for n in resolved}
+    rows = [{"instance_id": n, "model_name_or_path": "lab/small-model", "model_patch": patches[n]} for n in resolved]
     write(folder / "preds.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     return folder
 

@@ -29,6 +29,7 @@ ALTERNATING = {"t0#0": "passed", "t1#0": "failed", "t2#0": "passed"}
         {"meta": {"model": "m"}, "results": {"cases": [{"id": f"t{n}", "success": n % 2 == 0} for n in range(3)]}},
         {f"t{n}": {"passed": n % 2 == 0, "log": "x"} for n in range(3)},
         {"cases": [{"name": f"t{n}", "outcome": ("passed", "failed")[n % 2]} for n in range(3)]},
+        {"resolved_ids": ["t0", "t2"], "unresolved_ids": ["t1"], "submitted_ids": ["t0", "t1", "t2"], "total": 3},
         {"columns": ["example_id", "is_correct"], "data": [["t0", True], ["t1", False], ["t2", True]], "nrows": 3},
         {"model": "m", "ids": ["t0", "t1", "t2"], "said": ["yes", "no", "no"], "correct": [True, False, True]},
     ],
@@ -230,3 +231,39 @@ def test_deeply_nested_values_end_the_search() -> None:
     for _ in range(50):
         value = [value]
     assert records_of(value) is None
+
+
+def test_the_lines_of_a_folder_may_be_the_steps_of_its_trial(tmp_path: Path) -> None:
+    for n in range(3):
+        said = [{"role": "user", "content": f"Open door {n}."}, {"role": "assistant", "content": "It is open."}]
+        make.write(tmp_path / "run" / f"t{n}" / "traj.jsonl", "".join(json.dumps(one) + "\n" for one in said))
+        make.write(tmp_path / "run" / f"t{n}" / "result.txt", f"{(n + 1) % 2}.0\n")
+    run = blade.load_run(tmp_path / "run")
+    assert outcomes(run) == ALTERNATING
+    assert [step.text for step in run["t1", 0].steps or ()] == ["It is open."]
+
+
+def test_folders_of_rollouts_with_their_mean_are_runs(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        rows = [{"question": f"What is {n}?", "output": f"{n}", "score": n % 2} for n in range(4)]
+        make.write(tmp_path / place / "rows.jsonl", "".join(json.dumps(one) + "\n" for one in rows))
+        make.write(tmp_path / place / "result.txt", "0.5\n")
+    assert [one.run.rollouts.height for one in blade.analyze(tmp_path).runs] == [4, 4]
+
+
+def test_what_a_test_should_do_is_no_verdict(tmp_path: Path) -> None:
+    specs = [
+        {
+            "title": f"t{n}",
+            "ok": n % 2 == 0,
+            "tests": [{"expectedStatus": "passed", "status": ("expected", "unexpected")[n % 2]}],
+        }
+        for n in range(3)
+    ]
+    assert outcomes(blade.load_run(make.write(tmp_path / "out.json", {"suites": [{"specs": specs}]}))) == ALTERNATING
+
+
+def test_a_task_that_only_the_list_of_all_names_has_no_verdict(tmp_path: Path) -> None:
+    said = {"passed": ["t0"], "failed": ["t1", "t2"], "all_tests": ["t0", "t1", "t2", "t3"]}
+    run = blade.load_run(make.write(tmp_path / "out.json", said))
+    assert outcomes(run) == {"t0#0": "passed", "t1#0": "failed", "t2#0": "failed", "t3#0": "unscored"}

@@ -90,6 +90,21 @@ def test_a_harbor_job_is_one_run_with_the_rewards_of_its_trials(tmp_path: Path) 
     ]
 
 
+def test_what_the_verifier_of_harbor_wrote_counts_where_the_result_is_torn(tmp_path: Path) -> None:
+    for task, reward in (("a", 1.0), ("b", 0.0)):
+        trial = make.harbor_trial(tmp_path / "job", task, reward)
+        (trial / "result.json").write_text('{"task_name": "', "utf-8")
+    assert sorted(outcomes(blade.load_run(tmp_path / "job")).values()) == ["failed", "passed"]
+
+
+def test_rewards_of_harbor_that_disagree_are_told_with_both_figures(tmp_path: Path) -> None:
+    trial = make.harbor_trial(tmp_path / "job", "a", 1.0)
+    make.write(trial / "verifier" / "reward.txt", "0\n")
+    run = blade.load_run(tmp_path / "job")
+    assert outcomes(run) == {"a#0": "passed"}
+    assert "result.json says reward 1.0, the verifier wrote 0" in problems(run)
+
+
 def test_a_single_trial_can_be_given(tmp_path: Path) -> None:
     trial = make.harbor_trial(tmp_path / "job", "a", 1.0)
     assert outcomes(blade.load_run(trial)) == {"a#0": "passed"}
@@ -112,10 +127,37 @@ def test_a_sub_agent_acts_where_it_was_called(tmp_path: Path) -> None:
     assert texts == ["Both.", "Make part work.", "Both.", "Done.", "Done."]
 
 
+def test_a_tool_that_reported_an_error_is_known_by_its_flag(tmp_path: Path) -> None:
+    trial = make.harbor_trial(tmp_path / "job", "a", 1.0)
+    trajectory = make.atif("a")
+    trajectory["steps"][1]["observation"]["results"][1]["is_error"] = True
+    trajectory["steps"][1]["extra"] = {"tool_result_is_error": True}
+    trajectory["steps"].append(
+        {
+            "source": "agent",
+            "tool_calls": [{"tool_call_id": "c3", "function_name": "read", "arguments": {}}],
+            "observation": {"results": [{"source_call_id": "c3", "content": "no"}]},
+            "extra": {"tool_result_is_error": True},
+        }
+    )
+    make.write(trial / "agent" / "trajectory.json", trajectory)
+    steps = blade.load_run(trial)["a", 0].steps or ()
+    assert [step.failed for step in steps if step.kind == "result"] == [False, True, True]
+
+
 def test_swe_bench_counts_the_instances_that_its_summary_counts(tmp_path: Path) -> None:
     run = blade.load_run(make.swe_bench(tmp_path / "swe", {"x-1": True, "x-2": False, "x-3": True}))
     assert outcomes(run) == {"x-1#0": "passed", "x-2#0": "failed", "x-3#0": "passed"}
     assert run.model == "lab/small-model"
+
+
+def test_the_patch_of_an_instance_is_the_one_that_was_evaluated(tmp_path: Path) -> None:
+    make.swe_bench(tmp_path / "run", {"a": True, "b": False})
+    evaluated = next((tmp_path / "run").glob("**/a/patch.diff"))
+    evaluated.write_text("diff --git a/other b/other\n", "utf-8")
+    run = blade.load_run(tmp_path / "run")
+    assert str(run["a", 0].row["model_patch"]).startswith("diff --git a/other")
+    assert "is not the one of the predictions" in problems(run)
 
 
 def test_an_instance_without_a_report_has_the_verdict_of_the_summary(tmp_path: Path) -> None:

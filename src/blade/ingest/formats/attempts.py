@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
@@ -18,6 +19,8 @@ from blade.ingest.roles.outcome import choose_task
 from blade.ingest.roles.paths import Sample, at, is_messages
 
 _ROWS = 1_000
+_REWARDS = re.compile(r"(?:\w*_)?(?:rewards?|graded)(?:_list)?", re.IGNORECASE)
+_FEWEST_WORDS = 3
 
 
 def recognizes(head: FileHead) -> bool:
@@ -36,6 +39,7 @@ def _attempts(rows: Sequence[Fields]) -> Records | None:
     """The attempts of tasks; None where the rows are judged themselves, or hold no list that is judged."""
     if verdict_field(rows) is not None:
         return None
+    rows = _side_by_side(rows) or rows
     found = records_of(list(rows))
     if found is None or found.path.count("*") != 2 or verdict_field(found.rows) is None:
         return None
@@ -46,6 +50,40 @@ def _attempts(rows: Sequence[Fields]) -> Records | None:
     return Records(
         path=found.path, rows=[{**one, **task} for task, one in zip(_tasks(rows, name), found.rows, strict=False)]
     )
+
+
+def _side_by_side(rows: Sequence[Fields]) -> list[Fields] | None:
+    """Lines that list what was written at each attempt and, in another list, its reward, with both put together.
+
+    What was written is several words: names beside verdicts are criteria.
+    """
+    rewards = {
+        name for row in rows for name, value in row.items() if _is_list_of(value, float) and _REWARDS.fullmatch(name)
+    }
+    texts = {name for row in rows for name, value in row.items() if _is_list_of(value, str) and _is_prose(value)}
+    if len(rewards) != 1 or not texts:
+        return None
+    (judge,) = rewards
+    found = []
+    for row in rows:
+        count = len(row[judge]) if _is_list_of(row.get(judge), float) else 0
+        lists = {name: value for name, value in row.items() if isinstance(value, list) and len(value) == count}
+        if count < 2 or not lists.keys() & texts:
+            return None
+        tries = [{name.removesuffix("s"): value[place] for name, value in lists.items()} for place in range(count)]
+        tries = [{**one, "reward": row[judge][place], "repeat": place} for place, one in enumerate(tries)]
+        found.append({name: value for name, value in row.items() if name not in lists} | {"attempts": tries})
+    return found
+
+
+def _is_list_of(value: object, kind: type) -> bool:
+    """Whether a list holds texts alone, or numbers and truth values alone."""
+    kinds = (str,) if kind is str else (int, float)
+    return isinstance(value, list) and bool(value) and all(isinstance(one, kinds) for one in value)
+
+
+def _is_prose(texts: Sequence[str]) -> bool:
+    return sum(len(text.split()) for text in texts) >= _FEWEST_WORDS * len(texts)
 
 
 def _tasks(rows: Sequence[Fields], name: str) -> Iterator[Fields]:

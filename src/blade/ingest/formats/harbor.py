@@ -13,6 +13,7 @@ from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.folder_files import FolderListing, json_object, listing, read_json
 from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children, records_of
 from blade.ingest.formats import FileHead, Format, RunFacts
+from blade.ingest.mapping import reward_of
 from blade.ingest.terminal import plain_text
 from blade.ingest.times import seconds_between
 from blade.ingest.trajectories.atif import is_trajectory, items_of, prompt_of
@@ -102,9 +103,11 @@ def _read_verifier(folder: Path, row: TrialRow) -> None:
     """The reward, the results of tests and what the tests printed."""
     result = json_object(row.values.get("verifier_result"))
     text = row.text(folder / "reward.txt").strip()
-    rewards = json_object(row.json(folder / "reward.json")) or (
-        {"reward": cells.number(text)} if cells.number(text) is not None else {}
-    )
+    written = reward_of(text)
+    rewards = json_object(row.json(folder / "reward.json")) or ({"reward": written} if written is not None else {})
+    told, wrote = _reward(json_object(result.get("rewards"))), _reward(rewards)
+    if told is not None and wrote is not None and cells.number(told) != cells.number(wrote):
+        row.problems.append(f"result.json says reward {told}, the verifier wrote {wrote}")
     if not json_object(result.get("rewards")) and rewards:
         if "verifier_result" in row.values:
             # The harness gave no reward, whatever its verifier had written by then.

@@ -188,8 +188,10 @@ def _report(folder: Path, name: str, row: TrialRow) -> dict[str, Any]:
 
 
 def _read_instance(folder: Path, row: TrialRow) -> None:
-    patch = row.text(folder / "patch.diff")
-    row.values["model_patch"] = row.values.get("model_patch") or patch
+    patch, handed_in = row.text(folder / "patch.diff"), row.values.get("model_patch")
+    if patch and isinstance(handed_in, str) and patch.strip() != handed_in.strip():
+        row.problems.append("the patch that was evaluated, patch.diff, is not the one of the predictions")
+    row.values["model_patch"] = patch or handed_in
     row.values["test_output"] = plain_text(row.text(folder / "test_output.txt")) or None
     row.values["run_log"] = plain_text(row.text(folder / "run_instance.log")) or None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from blade.ingest.foreign_rows import (
 )
 from blade.ingest.formats import FileHead, RunFacts, formats
 from blade.ingest.formats.json_documents import records_in
-from blade.ingest.mapping import guesses
+from blade.ingest.mapping import guesses, reward_of
 from blade.ingest.terminal import plain_text
 
 _FEWEST = 2
@@ -39,6 +40,8 @@ _LINES = tuple(
     for ending in (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".arrow")
     for packed in ("", ".gz", ".zst")
 )
+_STEPS = (".jsonl", ".ndjson")
+"""Lines that may be the steps of one rollout."""
 _SHARED = 0.5
 """Of the trials, the share that must have a file for it to be a part of every trial."""
 _HEAD = 1 << 16
@@ -146,13 +149,28 @@ def _are_trials(folders: Sequence[FolderListing]) -> bool:
         return False
     counts = Counter(name for folder in folders for name in folder.files)
     shared = [name for name, count in counts.items() if count > _SHARED * len(folders)]
-    if not shared or any(name.endswith(_LINES) for name in shared):
+    lines = [name for name in shared if name.endswith(_LINES)]
+    if not shared or any(not name.endswith(_STEPS) for name in lines):
         return False
     runs = [one.owns for one in formats() if one.owns is not None and one.name != "trial-files"]
     if any(owns_it(folder) for owns_it in runs for folder in folders[:3]):
         return False
     read = [_values(folder, TrialRow(root=folder.path.parent)) for folder in folders[:_LOOKED_AT]]
-    return _judge(read) is not None
+    judge = _judge(
+        [
+            {name: value for name, value in row.items() if not {f"{name}{ending}" for ending in _STEPS} & {*lines}}
+            for row in read
+        ]
+    )
+    return judge is not None and (not lines or _are_single(read, judge, lines))
+
+
+def _are_single(rows: Sequence[Mapping[str, Any]], judge: str, lines: Sequence[str]) -> bool:
+    """Whether the lines of each folder are steps of one rollout: none names a task, and the verdict beside them is no mean."""
+    steps = [one for row in rows for name in lines for one in row.get(name.rpartition(".")[0]) or ()]
+    verdicts = {reward_of(value) for row in rows if not isinstance(value := row.get(judge), dict | list)}
+    named = any(name in one for one in steps for name in (*fields.ID_NAMES, *fields.BY_NAME["index"].paths))
+    return verdicts <= {0.0, 1.0, None} and verdicts != {None} and bool(steps) and not named
 
 
 def _values(folder: FolderListing, row: TrialRow) -> dict[str, Any]:
@@ -167,6 +185,8 @@ def _values(folder: FolderListing, row: TrialRow) -> dict[str, Any]:
                 objects[stem] = value
             elif value is not None:
                 found[stem] = value
+        elif name.endswith(_STEPS):
+            found[stem] = _objects_of(row.text(folder.path / name)) or None
         elif name.endswith(_TEXTS):
             # `agent.log` is no agent's name; a text called like what was asked or answered is just that.
             known = stem if stem in _SPOKEN and not name.endswith((".log", ".err")) else name.replace(".", "_")
@@ -176,6 +196,15 @@ def _values(folder: FolderListing, row: TrialRow) -> dict[str, Any]:
     for stem, value in objects.items():
         found |= value if stem == opened else {stem: value}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _objects_of(text: str) -> list[dict[str, Any]]:
+    """The objects of lines; a line that holds none is left out."""
+    found = []
+    for line in text.splitlines():
+        with suppress(msgspec.DecodeError):
+            found.append(json_object(msgspec.json.decode(line)))
+    return [one for one in found if one]
 
 
 def _judge(rows: Sequence[Mapping[str, Any]]) -> str | None:

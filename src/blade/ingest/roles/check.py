@@ -1,13 +1,20 @@
-"""Which values of the source reach anything that BLADE keeps or shows: each is changed alone, and the row is read again."""
+"""Which values of the source reach anything that BLADE keeps or shows: each is changed alone, and the row is read again.
+
+Rows that are put together from files are asked twice: which values of the files reach the row, and which of the row the tables.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from blade.ingest.account import account_of
 from blade.ingest.batch import batch_of
@@ -26,6 +33,8 @@ ROWS = 4
 """Rows that are looked at: each value costs a reading of its row."""
 MOST_OF_A_PATH = 2
 """Values of one path that are changed in a row: the items of a trajectory are read alike."""
+LARGEST_FILE = 1 << 18
+"""Bytes of a trial's file that is changed: each value costs a reading of the trial."""
 LONG = 200
 """Characters of a text that are worth asking whether its end is read too."""
 _MARK = "qzvxkw"
@@ -38,7 +47,7 @@ class Lost(Struct, frozen=True, kw_only=True):
     """A path of the source some of whose values do not come through."""
 
     path: str
-    """Dotted; `[]` stands for the items of a list."""
+    """Dotted; `[]` stands for the items of a list. After the name of a file, where the row does not have it."""
     how: str
     """`dropped`, `truncated` or `duplicated`."""
     values: int
@@ -64,8 +73,71 @@ def checked_reading(run: Run) -> Reading:
     format_ = format_named(artifact.format)
     records = list(sample_records(Path(run.roots.get(artifact.path, artifact.path)), format_))
     chosen = records[:: max(1, len(records) // ROWS)][:ROWS]
+    path = Path(run.roots.get(artifact.path, artifact.path))
     with using_roles(run.roles):
-        return _checked([row for record in chosen if (row := _decoded(record)) is not None], format_, run)
+        found = _checked([row for record in chosen if (row := _decoded(record)) is not None], format_, run)
+    return replace(found, lost=(*found.lost, *_lost_of_files(path, format_)))
+
+
+def _lost_of_files(path: Path, format_: Format) -> list[Lost]:
+    """What the files of one trial say and its row does not: each value is changed in a copy of them, and the row made again."""
+    if format_.member_records is None or format_.members is None or not path.is_dir():
+        return []
+    members = list(format_.members(path))
+    member = members[len(members) // 2]
+    with TemporaryDirectory() as folder:
+        home = Path(folder) / path.name
+        files = _copied(path, home, member)
+        counts: dict[str, tuple[int, int, str]] = {}
+        before = _rows(format_, home, member)
+        for file in files:
+            text = file.read_text("utf-8", "replace")
+            for where, value, changed in _changed(file, text):
+                file.write_text(changed, "utf-8")
+                lost, total, example = counts.get(where, (0, 0, str(value)[:60]))
+                counts[where] = (lost + (_rows(format_, home, member) == before), total + 1, example)
+            file.write_text(text, "utf-8")
+    return [
+        Lost(path=where, how="dropped", values=lost, of=total, example=example)
+        for where, (lost, total, example) in sorted(counts.items())
+        if lost
+    ]
+
+
+def _rows(format_: Format, home: Path, member: str) -> list[tuple[bytes, str, tuple[str, ...]]]:
+    records = format_.member_records(home, [member]) if format_.member_records is not None else iter(())
+    return [(record.data, record.broken, record.problems) for record in records]
+
+
+def _copied(path: Path, home: Path, member: str) -> list[Path]:
+    """Copies of the small files of a trial, and of those of its run that it may need; links are left out."""
+    own = []
+    for file in sorted(path.rglob("*")):
+        place = file.relative_to(path)
+        mine = place.as_posix() == member or place.is_relative_to(member)
+        small = not file.is_symlink() and file.is_file() and file.stat().st_size <= LARGEST_FILE
+        if small and (mine or len(place.parts) == 1):
+            (home / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, home / place)
+            own += [home / place] if mine else []
+    return own
+
+
+def _changed(file: Path, text: str) -> Iterator[tuple[str, Any, str]]:
+    """Of a document each value, of any other text the whole: where it stands, what it is, and the file with another in its place."""
+    if file.suffix != ".json":
+        number = text.strip().replace(".", "", 1).isdecimal()
+        yield file.name, text, str(1 - float(text)) if number else f"{_MARK} {text}"
+        return
+    try:
+        whole = decode_any(text.encode())
+    except BAD_VALUE:
+        return
+    seen: Counter[str] = Counter()
+    for where, keys, value in _leaves(whole, "", ()):
+        seen[where] += 1
+        if seen[where] <= MOST_OF_A_PATH:
+            yield f"{file.name}: {where}", value, encode(_with(whole, keys, _other(value))).decode()
 
 
 def _decoded(record: Record) -> dict[str, Any] | None:

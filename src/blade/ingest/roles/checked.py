@@ -15,6 +15,8 @@ LEAST_HELD = 0.5
 """Correlation between "all results hold" and the verdict, from which two lists of names or two fields are told apart."""
 LEAST_OF_SIDES = 0.9
 """The same, where nothing but the verdict tells which of two lists holds what failed."""
+LEAST_EMPTY = 0.8
+"""Correlation of an empty list with a pass, from which it lists what failed: any list of words may be shorter in passes."""
 MOST_PARALLEL = 12
 NAMED = 0.25
 """Of two fields of a criterion that go nearly as well with the verdict, the one with a usual name holds its own."""
@@ -33,7 +35,7 @@ class Checked:
             for place, value in enumerate(column)
         ]
         self.held: Verdicts = [None if not found else float(all(one.passed for one in found)) for found in self.results]
-        if shape.kind in ("sides", "traces"):
+        if shape.kind in ("sides", "traces", "failures"):
             self.held = [None if found is None else float(all(one.passed for one in found)) for found in self.results]
         self.by_words = _gives_words(shape, column)
 

@@ -22,7 +22,18 @@ WORDS: Mapping[str, bool] = {
         False,
     ),
     **dict.fromkeys(
-        ("unsatisfied", "incorrect", "unresolved", "xpass", "timeout", "timed out", "timed_out", "crashed", "broken"),
+        (
+            "unsatisfied",
+            "incorrect",
+            "unresolved",
+            "xpass",
+            "timeout",
+            "timed out",
+            "timed_out",
+            "timedout",
+            "crashed",
+            "broken",
+        ),
         False,
     ),
 }
@@ -34,6 +45,10 @@ SKIPPED = frozenset(
 _FAULT = re.compile(r"\w*(?:Error|Exception)\b|^Traceback|\bassert", re.MULTILINE)
 MOST = 5_000
 """Results read of one row; a larger set is a log, not a list of criteria."""
+
+
+LONGEST_NAME = 120
+"""Characters of the name of what failed, where it is told in a sentence."""
 
 
 class Result(NamedTuple):
@@ -134,6 +149,12 @@ def _traces(value: object, shape: ResultShape, names: object) -> Iterator[Result
             yield Result(str(name), False, str(name), text, "" if "." in name else str(name))
 
 
+def _failures(value: object, shape: ResultShape, names: object) -> Iterator[Result]:
+    for place, name in enumerate(value) if isinstance(value, list) else ():
+        if isinstance(name, str):
+            yield Result(name[:LONGEST_NAME], False, str(place), name if len(name) > LONGEST_NAME else "")
+
+
 def _parallel(value: object, shape: ResultShape, names: object) -> Iterator[Result]:
     if isinstance(value, list) and isinstance(names, list) and len(value) == len(names):
         for place, (name, item) in enumerate(zip(names, value, strict=True)):
@@ -148,6 +169,7 @@ _READ = {
     "numbered": _numbered,
     "sides": _sides,
     "traces": _traces,
+    "failures": _failures,
     "parallel": _parallel,
 }
 
@@ -190,6 +212,8 @@ def _of_lists(values: Sequence[list[Any]]) -> Iterator[ResultShape]:
         all(type(item) in (int, float) and item in (0, 1) for item in items) and len(items) > len(values)
     ):
         yield ResultShape(kind="numbered")
+    elif all(isinstance(item, str) and item.strip() for item in items):
+        yield ResultShape(kind="failures")
     elif all(isinstance(item, dict) for item in items):
         for name in verdict_fields(items):
             yield ResultShape(kind="objects", verdict=name, name=_name_field(values, name))

@@ -14,6 +14,7 @@ Load = Callable[[str], Mapping[str, Any]]
 
 _ANNOUNCES = re.compile(r"Executed \S+(?: \S+)?")
 """A message that the exporter makes up for a call without words."""
+_IS_ERROR = re.compile(r"(?:^|_)is_error$")
 _DEEPEST = 8
 
 
@@ -89,13 +90,23 @@ def _items(steps: Sequence[dict[str, Any]], family: _Family, actor: str | None, 
             name = str(one.get("function_name") or one.get("name") or "")
             yield call(name, one.get("arguments"), one.get("tool_call_id"), actor)
         results = json_object(step.get("observation")).get("results")
-        for one in map(json_object, results if isinstance(results, list) else []):
-            yield from _observed(one, family, actor, depth)
+        results = [json_object(one) for one in results] if isinstance(results, list) else []
+        for one in results:
+            # Of several results a flag of the step does not say which failed.
+            about = (one, one.get("extra"), step.get("extra") if len(results) == 1 else None)
+            yield from _observed(one, family, actor, depth, any(map(_says_failed, about)))
 
 
-def _observed(observed: Mapping[str, Any], family: _Family, actor: str | None, depth: int) -> Iterator[Item]:
+def _says_failed(about: object) -> bool:
+    """Whether an exporter kept that a tool reported an error."""
+    return any(value is True and _IS_ERROR.search(name) for name, value in json_object(about).items())
+
+
+def _observed(
+    observed: Mapping[str, Any], family: _Family, actor: str | None, depth: int, failed: bool
+) -> Iterator[Item]:
     """What the sub-agent did that a call started, then the result of the call."""
     for child in family.of(observed.get("subagent_trajectory_ref")) if depth < _DEEPEST else ():
         name = json_object(child.get("agent")).get("name")
         yield from _items(_steps(child), family, str(name or "subagent"), depth + 1)
-    yield result(text_of(observed.get("content")), observed.get("source_call_id"), actor=actor)
+    yield result(text_of(observed.get("content")), observed.get("source_call_id"), failed=failed, actor=actor)

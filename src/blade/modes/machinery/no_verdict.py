@@ -66,7 +66,8 @@ def _without_checks(evidence: RolloutEvidence) -> Candidate | None:
     """Something was handed in and counts as failed, and no check is on record, while nearly all others have some."""
     run = evidence.run
     others = run.rollouts - 1
-    if not evidence.judged or evidence.checks_asked or not (evidence.calls or evidence.agent_chars or evidence.answer):
+    handed_in = evidence.calls or evidence.agent_chars or evidence.answer
+    if not evidence.judged or evidence.checks_asked or not handed_in:
         return None
     if others < ENOUGH or run.with_checks < USUAL * others or evidence.sign(*HANDED_IN_NOTHING) is not None:
         return None

@@ -73,7 +73,9 @@ def _is_meant(hole: str, walks: Sequence[AlignedTrajectory]) -> bool:
 def _misses_it(walk: AlignedTrajectory) -> bool:
     """Whether the agent says that something was not given to it: code and templates have braces that are no holes."""
     spoken = [step.text for step in walk.steps if step.party == "agent" and step.kind == "message"]
-    return any(_MISSED.search(text) is not None for text in spoken)
+    given = "\n".join(step.text for step in walk.rollout.prompt)[:LONGEST_PROMPT].lower()
+    # What the prompt says itself, such as "use placeholders", tells nothing in the agent's mouth.
+    return any(found[0].lower() not in given for text in spoken for found in _MISSED.finditer(text))
 
 
 def _holes(walk: AlignedTrajectory) -> tuple[str, ...]:

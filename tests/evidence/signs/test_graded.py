@@ -170,6 +170,9 @@ def test_an_error_of_the_grader_in_every_test() -> None:
     around = pytest_log("load()", "KeyError: 'suite'", raised="KeyError", at="/grader/run.py:4")
     assert seen(attempt(DONE, grader=around))["grader:own-error"] == ["KeyError: 'suite'"]
     assert "grader:own-error" not in seen(attempt(DONE, grader=around, prompt="Write the suite to /app/a.json."))
+    numbered = pytest_log("load()", "KeyError: '118'", raised="KeyError", at="/grader/run.py:4")
+    assert "grader:own-error" in seen(attempt(DONE, grader=numbered, prompt="Issue 118: lists lose an item."))
+    assert "grader:own-error" not in seen(attempt(DONE, grader=numbered, prompt="Write it under the key `118`."))
     reads = pytest_log("load()", "IndexError: list index out of range", raised="IndexError", at="/grader/run.py:4")
     assert "grader:own-error" not in seen(attempt(DONE, grader=reads))
 

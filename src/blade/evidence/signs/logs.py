@@ -167,6 +167,13 @@ def _is_own(view: RolloutView, log: LogText, event: LogEvent) -> bool:
     return mine is not None and mine[1] in event.subject
 
 
+def _names(text: str, name: str) -> bool:
+    """Whether a text names something; a number stands in any text, so it must stand in quotation marks."""
+    if any(letter.isalpha() for letter in name):
+        return name in text
+    return any(f"{mark}{name}{mark}" in text for mark in "'\"`")
+
+
 def _of_agent(view: RolloutView) -> Iterator[str]:
     """What the agent wrote: its answer, its last message and its calls."""
     yield view.rollout.answer or ""
@@ -201,7 +208,9 @@ def _is_of_grader(view: RolloutView, log: LogText, event: LogEvent) -> bool:
     where = event.frame.where if event.frame is not None else ""
     if where == "harness" and (named := _quoted.findall(event.message)):
         # The program around the tests may read what was handed in: then it looks for what the prompt or the agent names.
-        return _breaks(event) and not any(one in text for one in named for text in (view.prompt, *_of_agent(view)))
+        return _breaks(event) and not any(
+            _names(text, one) for one in named for text in (view.prompt, *_of_agent(view))
+        )
     return where in ("test", "harness") and _is_own(view, log, event)
 
 

@@ -466,3 +466,45 @@ def test_choices_beside_their_key_are_no_attempts(tmp_path: Path) -> None:
     ]
     with pytest.raises(blade.BladeError):
         read(tmp_path, rows)
+
+
+def test_steps_of_episodes_are_no_rollouts(tmp_path: Path) -> None:
+    rows = [
+        {"episode": n, "t": k, "seen": f"room {k}", "reward": float(k == n % 3 + 2), "done": k == n % 3 + 2}
+        for n in range(6)
+        for k in range(n % 3 + 3)
+    ]
+    with pytest.raises(blade.BladeError, match="done is true in the last row of every episode"):
+        read(tmp_path, rows)
+    run = blade.load_run(tmp_path / "theirs.jsonl", field_map={"task": "episode", "repeat": "t"})
+    assert repeats(run) == (6, len(rows))
+    last = [row for row in rows if row["done"]]
+    assert repeats(read(tmp_path, last)) == (6, 6)
+
+
+def test_attempts_that_end_with_a_pass_are_rollouts(tmp_path: Path) -> None:
+    rows = [
+        {"task_id": f"t{n}", "attempt": k, "reward": float(k == 2), "passed": k == 2, "final": k == 2}
+        for n in range(5)
+        for k in range(3)
+    ]
+    assert repeats(read(tmp_path, rows)) == (5, 15)
+
+
+def test_models_of_one_table_are_runs_over_the_same_tasks(tmp_path: Path) -> None:
+    for repeats_ in (1, 2):
+        rows = [
+            {"model_id": model, "prompt_id": f"p{n}", "replicate": k, "score": (n + k + len(model)) % 2}
+            for model in ("a-1b", "b-17b")
+            for n in range(8)
+            for k in range(repeats_)
+        ]
+        runs = load(write_jsonl(tmp_path / "r.jsonl", rows))
+        assert [run.model for run in runs] == ["a-1b", "b-17b"]
+        assert [repeats(run) for run in runs] == [(8, 8 * repeats_)] * 2
+
+
+def test_success_at_something_bad_is_no_verdict(tmp_path: Path) -> None:
+    rows = [{"behavior": f"b{n}", "asked": f"How do I open lock {n}?", "attack_success": n % 3 == 0} for n in range(12)]
+    with pytest.raises(blade.BladeError, match="attack_success"):
+        read(tmp_path, rows)

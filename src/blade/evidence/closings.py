@@ -69,10 +69,15 @@ def concluding(steps: Sequence[Step] | None) -> Step | None:
 
 def final_text(steps: Sequence[Step] | None) -> str:
     """The last thing that the agent said, beside that it is done."""
-    last = concluding(steps)
-    if last is None:
-        return ""
-    return without_closing(last.text) or last.text
+    known = _latest[0]
+    if known[0] is not steps:  # several ask for that of one rollout, one after the other
+        last = concluding(steps)
+        known = _latest[0] = steps, "" if last is None else without_closing(last.text) or last.text
+    return known[1]
+
+
+_latest: list[tuple[Sequence[Step] | None, str]] = [(None, "")]
+"""Steps, and what was said last in them."""
 
 
 def carrying(steps: Sequence[Step] | None, key: str) -> tuple[Step, str] | None:

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from blade.files import ATTRIBUTIONS_FILE, READERS_FIELDS, finish
-from blade.ingest.decode import Row, Unusable, decode_row
+from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_row
 from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import TO_NOTHING, YAML_ENDINGS, FolderListing, is_inside, listing, read_json
 from blade.ingest.formats import FileHead, Format, format_named, formats
@@ -60,6 +60,8 @@ _NOT_READ = {
 }
 """Forms of results that are not read, and what to do with a file of that form."""
 _MOST_NAMED = 5
+_LONGEST_MARK = 100
+"""Bytes of a value that may count, name or end an episode."""
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50
 _HEAD_LINES = 5_000
@@ -392,6 +394,8 @@ def _why_not(
         return refusal
     if _are_of_readers(head.rows):
         return "its rows are what readers say of rollouts: `blade attribute RUN --file` takes them"
+    if not field_map and (said := _as_steps(head.rows)):
+        return said
     mapped = with_map(None, field_map)
     rows = list(map(mapped, head.rows)) if mapped is not None else head.rows
     if format_.splittable and not any(map(is_rollout, rows)) and not _tells_by_content(path, format_, field_map):
@@ -402,6 +406,24 @@ def _why_not(
 def _are_of_readers(rows: Sequence[Row]) -> bool:
     """Whether rows are for `blade attribute`, to be filled in or filled in: beside the place only what a reader says."""
     return bool(rows) and all(row.keys() <= READERS_FIELDS and not row.keys().isdisjoint(_SAID) for row in rows)
+
+
+def _as_steps(rows: Sequence[Row]) -> str:
+    """Why rows are no rollouts but the steps of some; empty where they are not."""
+    if not rows or not any(bytes(raw) in (b"true", b"false") for raw in rows[0].values()):
+        return ""
+    from blade.ingest.foreign_rows import steps_of_episodes
+
+    plain = ({name: raw for name, raw in row.items() if len(bytes(raw)) <= _LONGEST_MARK} for row in rows)
+    with suppress(*BAD_VALUE):
+        found = steps_of_episodes([{name: decode_any(raw) for name, raw in row.items()} for row in plain])
+        if found is not None:
+            end, episode = found
+            return (
+                f"its rows look like the steps of an episode each ({end} is true in the last row of every {episode}): write one"
+                f" row for each {episode}, as `jq -c 'select(.{end})'` keeps the last; if they are rollouts, say --map task={episode}"
+            )
+    return ""
 
 
 def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:

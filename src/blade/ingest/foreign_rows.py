@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from blade.ingest import cells, fields
 from blade.ingest.mapping import is_talk, reward_of
+from blade.ingest.roles.outcome import counts_attempts
 from blade.ingest.roles.results import is_result, verdict_fields, verdict_of
 
 _DEEPEST = 6
@@ -27,6 +28,8 @@ _LEARNED_FROM = 100
 _NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
 _REWARDS = ("reward", "score")
 _DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
+_DIGITS = re.compile(r"[\d._-]+")
+_VERSIONED = re.compile(r"[a-zA-Z].*\d")
 _WANTED = re.compile(r"expect|want|target|gold|should", re.IGNORECASE)
 """What a test is meant to do, which is no verdict on what it did."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -191,10 +194,10 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
         _collect_inside(value, f"{path}." if path else "", around, found, depth)
         return
     here = f"{path}.*" if path else "*"
-    counted = _counted(value, around)
+    counted, grouped = _counted(value, around), _grouped_by(value)
     for key, item in entries:
-        if isinstance(item, list) or (isinstance(item, dict) and _are_groups(value)):
-            _collect(item, here, around | ({"task_id": key} if key is not None else {}), found, depth + 1)
+        if isinstance(item, list) or (isinstance(item, dict) and grouped):
+            _collect(item, here, around | ({grouped or "task_id": key} if key is not None else {}), found, depth + 1)
         elif isinstance(item, dict):
             record = {**around, **item}
             if key in counted:
@@ -205,16 +208,20 @@ def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields
             _collect_inside(item, f"{here}.", _inherited(record), found, depth)
 
 
-def _are_groups(value: Any) -> bool:
-    """Whether the entries of a map are maps of records themselves: categories with their tasks, or tasks with their attempts.
+def _grouped_by(value: Any) -> str:
+    """What the keys of a map name whose entries are maps of records themselves: categories, tasks with their attempts, or
+    models that did the same tasks; empty for any other map.
 
     A few names that come back in more entries than they are name graders, and the entries are records.
     """
     inner = list(value.values()) if isinstance(value, dict) else []
     if not inner or not all(map(_is_map, inner)):
-        return False
+        return ""
     names = {name for one in inner for name in one}
-    return len(names) > len(inner) or all(_counted(one, {"task_id": ""}) for one in inner)
+    if len(names) <= len(inner) and not all(_counted(one, {"task_id": ""}) for one in inner):
+        return ""
+    shared = len({frozenset(one) for one in inner}) == 1
+    return "model" if shared and name_models([*value]) else "task_id"
 
 
 def _counted(value: Any, around: Mapping[str, Any]) -> dict[str | None, int]:
@@ -337,6 +344,14 @@ def named_attempt(name: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found is not None else None
 
 
+def name_models(names: Sequence[str]) -> bool:
+    """Whether several names are those of models: most have a version or a size, and none is another with another number."""
+    stems = {_DIGITS.sub("", name) for name in names}
+    return (
+        len(names) > 1 and len(stems) == len(names) and 2 * sum(map(bool, map(_VERSIONED.search, names))) > len(names)
+    )
+
+
 def talk_field(rows: Sequence[Mapping[str, Any]]) -> str | None:
     """Of records without a known trajectory, the field that holds what was said or done."""
     known = {path.partition(".")[0] for path in fields.BY_NAME["trajectory"].paths}
@@ -379,6 +394,40 @@ def _speech(value: Any) -> tuple[str, str] | None:
     ]
     who = next((name for name in whos if len({item[name] for item in value}) > 1), None)
     return (who, what) if who is not None and what is not None else None
+
+
+def steps_of_episodes(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """The field that ends an episode and the one that names it, where rows are steps: another counts up until the end and
+    starts again.
+    """
+    names = list(rows[0]) if rows else []
+    flags = (name for name in names if not fields.is_verdict(name) and all(type(row.get(name)) is bool for row in rows))
+    for end in flags:
+        episodes: list[list[Mapping[str, Any]]] = [[]]
+        for row in rows:
+            episodes[-1].append(row)
+            episodes += [[]] if row[end] else []
+        whole = episodes[:-1]
+        if len(whole) < _FEWEST_GRADED or not any(len(one) > 1 for one in whole):
+            continue
+        counters = (name for name in names if not counts_attempts(name))
+        counts = any(all(_counts_up([row.get(name) for row in one]) for one in whole) for name in counters)
+        named = (n for n in names if len({str(one[0].get(n)) for one in whole}) == len(whole) and _is_shared(n, whole))
+        episode = next(named, None)
+        if counts and episode is not None:
+            return end, episode
+    return None
+
+
+def _counts_up(values: Sequence[Any]) -> bool:
+    return all(type(value) is int for value in values) and list(values) in (
+        list(range(len(values))),
+        list(range(1, len(values) + 1)),
+    )
+
+
+def _is_shared(name: str, groups: Sequence[Sequence[Mapping[str, Any]]]) -> bool:
+    return all(len({str(row.get(name)) for row in group}) == 1 for group in groups)
 
 
 def has_output(row: Mapping[str, Any]) -> bool:

@@ -65,6 +65,12 @@ def test_tasks_may_stand_under_their_categories(tmp_path: Path) -> None:
     assert outcomes(run) == {f"{kind}/q{n}#0": "passed" if n == 1 else "failed" for kind in groups for n in range(4)}
 
 
+def test_tasks_may_stand_under_the_models_that_did_them(tmp_path: Path) -> None:
+    models = {name: {f"q{n}": {"correct": n == 1, "reply": "x"} for n in range(4)} for name in ("yak-8b", "gnu-70b")}
+    runs = blade.analyze(make.write(tmp_path / "out.json", models)).runs
+    assert [(one.run.model, one.run.tasks.height) for one in runs] == [("gnu-70b", 4), ("yak-8b", 4)]
+
+
 def test_graders_under_their_names_are_no_tasks(tmp_path: Path) -> None:
     cases = {f"t{n}": {"tone": {"passed": n > 1}, "facts": {"passed": n % 2 == 0}} for n in range(5)}
     path = make.write(tmp_path / "out.json", cases)

@@ -225,7 +225,7 @@ def _leaves(path: str, value: Mapping[str, object], depth: int) -> Iterator[tupl
             yield f"{path}{name}", item
 
 
-SHORTEST_LIMIT = 30
+SHORTEST_LIMIT = 60
 OVER, LATE = 0.02, 5
 """Of a limit, and seconds, by which an agent may run over it before it is stopped."""
 

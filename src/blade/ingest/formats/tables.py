@@ -11,7 +11,7 @@ import msgspec
 
 from blade.ingest.decode import Row, decode_any, decode_row, encode
 from blade.ingest.fields import ID_NAMES, VERDICTS
-from blade.ingest.foreign_rows import named_attempt
+from blade.ingest.foreign_rows import name_models, named_attempt
 from blade.ingest.formats import FileHead, Format
 from blade.ingest.jsonl import Record, Torn, whole_bytes
 from blade.ingest.mapping import guesses, reward_of
@@ -28,9 +28,6 @@ _SAMPLE = 50
 _MOST_NAMES = 12
 _SEPARATORS = ",;\t|"
 _SCORES = frozenset(("reward", "score", *VERDICTS))
-_DIGITS = re.compile(r"[\d._-]+")
-_VERSIONED = re.compile(r"[a-zA-Z].*\d")
-"""Names of models have a size or a version: `orca-7b`, `gpt-4o`."""
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 """A number as JSON writes it: `007` is a name."""
 _DECIMAL_COMMA = re.compile(r"-?(?:0|[1-9]\d{0,17}),(?:\d{1,2}|\d{4,6})")
@@ -106,16 +103,13 @@ def _is_judged(rows: Sequence[Row]) -> bool:
 def _judged_columns(whole: pl.DataFrame) -> dict[str, dict[str, Any]]:
     """Columns that hold one verdict each, and what each stands for: an attempt, or a model; none where they may be criteria.
 
-    `run1`, `run2` are attempts. Models are called by a name with a version or a size, and not by one name with a number.
+    `run1`, `run2` are attempts.
     """
     judged = [name for name in whole.columns if _is_judged_column(whole[name].to_list())]
     attempts = {name: one[1] for name in judged if (one := named_attempt(f"x.{name.strip()}")) is not None}
     if len(attempts) > 1 and len(attempts) == len(judged):
         return {name: {"repeat": number} for name, number in attempts.items()}
-    stems = {_DIGITS.sub("", name) for name in judged}
-    versioned = sum(_VERSIONED.search(name) is not None for name in judged)
-    known = {*map(str.strip, whole.columns)} & _SCORES
-    if len(judged) > 1 and len(stems) == len(judged) and 2 * versioned > len(judged) and not known:
+    if name_models(judged) and not {*map(str.strip, whole.columns)} & _SCORES:
         return {name: {"model": name.strip()} for name in judged}
     return {}
 

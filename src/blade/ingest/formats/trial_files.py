@@ -65,11 +65,12 @@ def _members(here: FolderListing) -> list[str]:
 def _files_of_tasks(here: FolderListing) -> list[str]:
     """Files of attempts, such as `attempt-1.json`, in a folder for each task."""
     tasks = [listing(here.path / name, here.path) for name in here.folders]
-    named = [[name for name in _files(task) if _counts(_without_ending(name))] for task in tasks[:FIRST_CHILDREN]]
-    if len(named) < _FEWEST or not all(named):
+    named = [
+        [name for name in task.files if name.endswith(_RECORDS) and _counts(_without_ending(name))] for task in tasks
+    ]
+    if len(named) < _FEWEST or not all(named) or not all(map(_files, tasks[:_FEWEST])):
         return []
-    ending = f".{named[0][0].rpartition('.')[2]}"
-    return [f"{task.path.name}/{name}" for task in tasks for name in task.files if name.endswith(ending)]
+    return [f"{task.path.name}/{name}" for task, names in zip(tasks, named, strict=True) for name in names]
 
 
 def _counts(name: str) -> bool:

@@ -61,6 +61,7 @@ _DURATION = re.compile(
 )
 
 
+_MODEL = re.compile(r"(?:model|llm|checkpoint|ckpt|engine)(?:_?(?:id|name|tag|key|slug|version))?", re.IGNORECASE)
 _TOKENS = re.compile(r"tokens?$")
 
 
@@ -281,8 +282,23 @@ class Learner:
             return [None] * len(self.sample)
         return [_asked(value) for value in self.sample.columns[path]]
 
+    def _models(self) -> Sequence[Any] | None:
+        """Which model each row is of, where rows of several models stand in one file."""
+        known = (p for p in BY_NAME["model"].paths if p in self.sample.columns)
+        named = (p for p in self.sample.scalars if _MODEL.fullmatch(last(p)) and not is_of_others(p))
+        path = next(known, None) or next((p for p in named if self._is_of_few(p)), None)
+        if path is None:
+            return None
+        self.claim(path, "model", "its name says so; nothing in the values speaks against it", "name")
+        return self.sample.columns[path]
+
+    def _is_of_few(self, path: str) -> bool:
+        """Whether short names recur: of several things that were tried on many rows."""
+        values = self.sample.columns[path]
+        return all(isinstance(value, str) for value in values) and 2 * len(set(values)) <= len(values)
+
     def _task(self) -> None:
-        prompts = self._prompts()
+        prompts, models = self._prompts(), self._models()
         documented = self.first_role("task")
         named = [p for p in BY_NAME["id"].paths if p in self.sample.columns and not self._is_of_row(p, prompts)]
         for path in named[:1]:
@@ -299,7 +315,7 @@ class Learner:
             taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
             listed = tuple(f"{one.shape.path}." for one in self.checks)
             taken |= {p for p in self.sample.scalars if listed and p.startswith(listed)}
-            choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths))
+            choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths), models)
             self._take(choice, "task")
             if choice.undecided:
                 self.undecided.append(choice.undecided)
@@ -308,7 +324,6 @@ class Learner:
         self.groups = [place if mark is None else _key(mark) for place, mark in enumerate(marks)]
         if self.first_role("repeat") is None and documented is not None:
             # What counts the models that were asked counts no attempts of one of them.
-            models = next((self.sample.columns[p] for p in BY_NAME["model"].paths if p in self.sample.columns), None)
             within = self.groups if models is None else list(zip(self.groups, map(str, models), strict=True))
             repeat = outcome.choose_repeat(self.sample, within, frozenset(self.found))
             if repeat is not None:

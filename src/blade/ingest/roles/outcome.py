@@ -32,6 +32,8 @@ FEWEST_PEERS = 3
 FEWEST_CONSTANT = 2
 FEWEST_TASKS = 5
 """A value that groups the rows of a few tasks as their prompts do may be a category of the others."""
+MOST_SHARED_BY = 0.8
+"""Of all tasks, those that each model must have for the models to have been asked the same."""
 MOST_REPEATS = 100
 """A value that more rows share is a category."""
 MOST_DISTINCT = 2 / 3
@@ -71,6 +73,8 @@ _BAD = (
         "mismatch",
         "unsafe",
         "attack",
+        "jailbreak",
+        "harm",
         "leak",
     ),
     *("hallucin", "toxic", "cheat", "returncode", "exitcode"),
@@ -129,8 +133,9 @@ _GOOD = (
         "valid",
         "point",
     ),
-    *("reached", "met", "satisf", "no", "not", "free"),
+    *("reached", "met", "satisf"),
 )
+_NEGATIONS = ("no", "not", "free", "without", "non", "un")
 _GRADES = ("reward", "score", "passed", "success", "resolved", "solved")
 _NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
 _TOKEN = re.compile(r"[\w./:#@~-]+")
@@ -158,6 +163,11 @@ class Choice(Struct, frozen=True, kw_only=True):
 def last(path: str) -> str:
     """The last name of a path."""
     return path.rpartition(".")[2]
+
+
+def counts_attempts(path: str) -> bool:
+    """Whether the name of a number says that it counts attempts, or seeds them."""
+    return _COUNTER_WORDS.fullmatch(last(path)) is not None
 
 
 def as_verdicts(column: Sequence[Any]) -> Verdicts | None:
@@ -205,12 +215,18 @@ def says_bad(name: str) -> bool:
     """Whether a name says that something went wrong where the field is set: then it is no reward, but the reverse of one."""
     words = [word.lower() for word in _PARTS_OF_NAME.findall(last(name))]
     bad = any(word.startswith(_BAD) or word in _BAD_WORDS for word in words)
-    return bad and not any(word.startswith(_GOOD) for word in words)
+    return bad and not any(word.startswith(_GOOD) or word in _NEGATIONS for word in words)
+
+
+def _is_two_edged(name: str) -> bool:
+    """Whether a name speaks of success at something bad, as `attack_success` does: which way it counts is not told."""
+    words = [word.lower() for word in _PARTS_OF_NAME.findall(last(name))]
+    return any(word.startswith(_BAD) for word in words) and not any(word in _NEGATIONS for word in words)
 
 
 def is_grade(path: str) -> bool:
     """Whether a name means what a grader gave, and cannot be a property of the task."""
-    return any(word.lower().startswith(_GRADES) for word in _words(last(path)))
+    return any(word.lower().startswith(_GRADES) for word in _words(last(path))) and not _is_two_edged(path)
 
 
 def is_in_words(column: Sequence[Any]) -> bool:
@@ -349,7 +365,7 @@ def _by_name(
     candidates = {
         p: v
         for p, v in candidates.items()
-        if not _TASK_WORDS.search(last(p).lower()) and not _COUNTER_WORDS.fullmatch(last(p))
+        if not (_TASK_WORDS.search(last(p).lower()) or _COUNTER_WORDS.fullmatch(last(p)) or _is_two_edged(p))
     }
     varying = {path: values for path, values in varying.items() if path in candidates}
     if not candidates:
@@ -387,7 +403,11 @@ def _listed(paths: Sequence[str]) -> str:
 
 
 def choose_task(
-    sample: Sample, prompts: Sequence[str | None], taken: frozenset[str], of_key: frozenset[str] = frozenset()
+    sample: Sample,
+    prompts: Sequence[str | None],
+    taken: frozenset[str],
+    of_key: frozenset[str] = frozenset(),
+    models: Sequence[Any] | None = None,
 ) -> Choice:
     """The short value that groups the rows as their prompts do, or by which most other fields are constant.
 
@@ -412,9 +432,12 @@ def choose_task(
         return _of_equal(sample, chosen, f"{best} other fields are constant within it")
     # Prompts that all differ, such as the first words of a simulated user, tell no more than none.
     told = all(prompts) and len(set(prompts)) < len(sample)
-    counted = [path for path in repeated if _is_counted(sample, path, taken)] if not told else []
+    counted = [path for path in repeated if _is_counted(sample, path, taken, models)] if not told else []
     if counted:
         return _of_equal(sample, counted, "a number counts the attempts at each, and another text stands for it")
+    crossed = [path for path in repeated if models is not None and _is_crossed(sample.columns[path], models)]
+    if crossed:
+        return _of_equal(sample, crossed, "each model has it once")
     unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
     unique = [path for path in unique if not _is_compared(sample, path)]
     return _of_unique(sample, unique) if unique else Choice()
@@ -542,14 +565,24 @@ def _constant_within(sample: Sample, path: str, taken: frozenset[str]) -> int:
     return count
 
 
-def _is_counted(sample: Sample, path: str, taken: frozenset[str]) -> bool:
+def _is_crossed(column: Sequence[Any], models: Sequence[Any]) -> bool:
+    """Whether each of several models has a value at most once, and nearly the same values."""
+    by_model: dict[Any, set[Any]] = {}
+    for value, model in zip(column, models, strict=True):
+        by_model.setdefault(model, set()).add(value)
+    once = sum(map(len, by_model.values())) == len(column)
+    return once and len(by_model) > 1 and min(map(len, by_model.values())) >= MOST_SHARED_BY * len(set(column))
+
+
+def _is_counted(sample: Sample, path: str, taken: frozenset[str], models: Sequence[Any] | None = None) -> bool:
     """Whether a number counts the rows of each value alike, and a name says that one is a task or the other an attempt, or
     some other text, such as what was asked, stands for the value.
 
     Numbers within categories are counted too, but hardly any text stands for a category.
     """
     column = sample.columns[path]
-    counter = choose_repeat(sample, column, frozenset((path,)))
+    within = column if models is None else list(zip(column, models, strict=True))
+    counter = choose_repeat(sample, within, frozenset((path,)))
     if counter is None or _TASK_WORDS.search(path.lower()) or _COUNTER_WORDS.fullmatch(last(counter)):
         return counter is not None
     if len(set(column)) < FEWEST_TASKS:

@@ -257,3 +257,25 @@ def test_a_judge_that_says_why_is_quoted(tmp_path: Path) -> None:
     mine = table(tmp_path, lost, *PASSES).filter(pl.col("task_id") == "t")
     assert mine["mode"].to_list() == ["judged-wrong"]
     assert [(one["quote"], one["field"]) for one in mine["evidence"][0]] == [(why, "judge_output")]
+
+
+def test_keys_that_stand_in_the_inputs_are_compared_as_those_of_the_rows(tmp_path: Path) -> None:
+    due = ("cancel_booking", {"id": "JG7FMM"})
+    rows = [
+        {
+            "_ng_task_index": task,
+            "_ng_rollout_index": 0,
+            "reward": float(task > 0),
+            "response": response(did(call_made)),
+        }
+        for task, call_made in [(0, ("cancel_booking", {"id": "ZZ8XYQ"})), *((n, due) for n in range(1, 6))]
+    ]
+    inputs = [
+        {"_ng_task_index": task, "_ng_rollout_index": 0, "expected_actions": want(due), "responses_create_params": {}}
+        for task in range(6)
+    ]
+    write_jsonl(tmp_path / "run_rollouts_materialized_inputs.jsonl", inputs)
+    run = blade.load_run(write_jsonl(tmp_path / "run_rollouts.jsonl", rows))
+    mine = attributed(index_rollouts(run)).table.filter(pl.col("task_id") == "0")
+    assert mine["mode"].to_list() == ["wrong-object"]
+    assert [one["quote"] for one in mine["evidence"][0]] == ['"id": "ZZ8XYQ"']

@@ -249,3 +249,33 @@ def test_an_action_that_is_declined_is_not_proven_to_be_the_agents_fault(tmp_pat
     mine = table(tmp_path, lost, *rows).filter(pl.col("repeat") == 3)
     assert mine.select("mode", "confidence").rows() == [("action-missing", sure)]
     assert [one["quote"] for one in mine["evidence"][0]] == ([words] if sure == "likely" else [])
+
+
+def test_a_judge_that_says_why_is_quoted(tmp_path: Path) -> None:
+    why = "Query A keeps one row of each category, while the other keeps all rows that tie."
+    lost = made("t", {"judge_output": f"I compared both.\n{why}\n\nVerdict: no", "extracted_answer": "SELECT 1"})
+    mine = table(tmp_path, lost, *PASSES).filter(pl.col("task_id") == "t")
+    assert mine["mode"].to_list() == ["judged-wrong"]
+    assert [(one["quote"], one["field"]) for one in mine["evidence"][0]] == [(why, "judge_output")]
+
+
+def test_keys_that_stand_in_the_inputs_are_compared_as_those_of_the_rows(tmp_path: Path) -> None:
+    due = ("cancel_booking", {"id": "JG7FMM"})
+    rows = [
+        {
+            "_ng_task_index": task,
+            "_ng_rollout_index": 0,
+            "reward": float(task > 0),
+            "response": response(did(call_made)),
+        }
+        for task, call_made in [(0, ("cancel_booking", {"id": "ZZ8XYQ"})), *((n, due) for n in range(1, 6))]
+    ]
+    inputs = [
+        {"_ng_task_index": task, "_ng_rollout_index": 0, "expected_actions": want(due), "responses_create_params": {}}
+        for task in range(6)
+    ]
+    write_jsonl(tmp_path / "run_rollouts_materialized_inputs.jsonl", inputs)
+    run = blade.load_run(write_jsonl(tmp_path / "run_rollouts.jsonl", rows))
+    mine = attributed(index_rollouts(run)).table.filter(pl.col("task_id") == "0")
+    assert mine["mode"].to_list() == ["wrong-object"]
+    assert [one["quote"] for one in mine["evidence"][0]] == ['"id": "ZZ8XYQ"']

@@ -53,3 +53,4 @@ def test_where_the_last_only_agree_an_earlier_message_carries_it() -> None:
 def test_a_step_to_take_carries_no_answer() -> None:
     assert passage("The total is 12.\n1. **Find** the 3 papers named above.", "7") == "The total is 12."
     assert passage("Here are the steps to follow:\n1. Go to page 3.", "7") == ""
+    assert passage("Could you find the 3 papers?\n- [page 3](https://a.example/3)", "7") == ""

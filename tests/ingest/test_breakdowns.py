@@ -28,6 +28,7 @@ def test_a_rare_message_beside_what_notes_nothing(nothing: str | None, message: 
     "column",
     [
         ["timeout after 60 s, tried again" if row == 7 else None for row in range(20)],  # it was got over
+        ["rate limited for 2 s" if row == 7 else "resumed" if row == 9 else None for row in range(20)],
         ["expected 3, ValueError" if row == 7 else None for row in range(20)],  # a test speaks of an answer
         [LOST if row < 12 else None for row in range(20)],  # so are most rows
         [LOST if row in (6, 7) else None for row in range(20)],  # half of them pass
@@ -49,13 +50,13 @@ def test_what_was_raised_stands_last_in_python_and_first_in_node() -> None:
 
 def _row(task: int, repeat: int, note: str | None) -> Row:
     right = task % 2 == 0
-    answer = f"v{task}" if right else "other"
+    answer = str(task if right else task + 100)
     return {
         "_ng_task_index": task,
         "_ng_rollout_index": repeat,
         "reward": float(right and note is None),
         "response": {"output": [said(f"It is {answer}.")], "model": "m"},
-        "q7": {"zz": note if note is not None else "keine", "got": answer, "want": f"v{task}"},
+        "q7": {"zz": note if note is not None else "keine", "got": answer, "want": str(task)},
     }
 
 
@@ -81,3 +82,13 @@ def _modes(tmp_path: Path, note: str) -> dict[str, str]:
 )
 def test_a_failure_under_any_name_is_not_the_agents(tmp_path: Path, note: str, mode: str) -> None:
     assert _modes(tmp_path, note) == {"0": mode, "1": mode, "2": mode}
+
+
+def test_what_is_noted_beside_a_wrong_answer_is_not_why_it_failed(tmp_path: Path) -> None:
+    rows = [_row(task, repeat, LOST if task == 5 and repeat < 3 else None) for task in range(8) for repeat in range(4)]
+    path = write_jsonl(tmp_path / "a_rollouts.jsonl", rows)
+    options = Options(workers=1)
+    attributions = pipeline.analyze(pipeline.load([str(path)], options), options).runs[0].attributions
+    assert attributions is not None
+    table = attributions.table
+    assert set(table.filter(table["task_id"] == "5")["mode"]) == {"wrong-answer"}

@@ -324,3 +324,60 @@ def test_a_list_that_passes_leave_empty_names_what_failed(tmp_path: Path) -> Non
     failed = run.rollouts.filter(outcome="failed")
     assert run.checks.filter(passed=False)["name"].to_list()[0].startswith("cart lacks")
     assert failed["checks_asked"].null_count() == failed.height  # how many there are, nobody says
+
+
+def test_what_test_runners_print_bears_out_a_flag_of_any_name() -> None:
+    def row(n: int) -> Row:
+        good = n % 3 > 0
+        log = (
+            "...\n3 passed in 0.12s\n"
+            if good
+            else "..F\nFAILED t.py::test_b - assert 1 == 2\n1 failed, 2 passed in 0.21s\n"
+        )
+        return {"t": f"c-{n // 4}", "k": n % 4, "settled": good, "cached": n % 2 == 0, "l": log}
+
+    assert by_path(learn_roles([row(n) for n in range(20)]))["settled"] == "reward"
+
+
+def test_texts_of_the_task_are_told_from_notes() -> None:
+    rows = [
+        graded(n, p="The server fails with HTTP 503. Mend it.", z="gave up" if n in (0, 6) else None) for n in range(20)
+    ]
+    assert learn_roles(rows).given == ("p",)
+
+
+def test_the_one_text_in_which_repeats_differ_is_the_reply() -> None:
+    rows = [
+        {
+            "t": f"ctx{n // 4}",
+            "q": f"What does clause {n // 4} name?",
+            "k": n % 4,
+            "said": f"In take {n} it names the harbor.",
+            "f1": (n % 4) / 3,
+            "fine": n % 4 > 1,
+        }
+        for n in range(40)
+    ]
+    assert by_path(learn_roles(rows))["said"] == "trajectory"
+
+
+def test_an_amount_that_is_written_twice_is_no_verdict() -> None:
+    rows = [{"id": f"x-{n}", "m": {"spent": n / 50}, "spent": n / 50, "cost": n / 40} for n in range(20)]
+    assert "reward" not in by_path(learn_roles(rows)).values()
+
+
+def test_what_was_taken_out_of_the_reply_stands_in_it() -> None:
+    code = "def solve(n):\n    return n + {n}\n"
+    rows = [
+        {
+            "t": f"c{n // 4}",
+            "q": f"Print the sum of {n // 4} things.",
+            "k": n % 4,
+            "said": f"Here it is:\n{code}".format(n=n),
+            "got": code.format(n=n),
+            "correct": n % 3 > 0,
+        }
+        for n in range(40)
+    ]
+    found = by_path(learn_roles(rows))
+    assert (found["said"], found["got"]) == ("trajectory", "produced")

@@ -12,6 +12,7 @@ import pytest
 from blade.model.attribution import Confidence
 from blade.modes.catalog import all_modes, by_code, catalog_page, mode_named, page
 from blade.modes.evidence import RolloutEvidence, RunCounts, TaskFacts
+from blade.modes.measured import NOT_MEASURED, in_short, in_words, measured
 
 CASES = Path(__file__).parent.parent / "cases" / "modes"
 BY_SIGN = ("sign_passes", "sign_failures", "runs_with", "sign_rollouts")
@@ -91,3 +92,18 @@ def test_output_that_is_missing_after_a_session_that_just_stops_charges_nobody()
     found = by_code()["output-missing"].applies(evidence(usual))
     assert found is not None
     assert (found.confidence, found.party) == (Confidence.LIKELY, None)
+
+
+def test_figures_of_like_data_are_added_up_and_every_set_is_named() -> None:
+    sets = [one for one in measured().sets if "wrong-argument" in one.modes]
+    assert len({one.short for one in sets}) > 1
+    for one in sets:
+        figures = one.modes["wrong-argument"]
+        assert f"({figures.right:,} of {figures.said:,})" in in_words("wrong-argument")
+        assert one.what in page(mode_named("wrong-argument"))
+    by_hand = [
+        one.modes["service-unavailable"] for one in measured().sets if one.seen and "service-unavailable" in one.modes
+    ]
+    right, said = sum(one.right for one in by_hand), sum(one.said for one in by_hand)
+    assert f"{right} of {said} hand-labelled failures" in in_short("service-unavailable")
+    assert in_words("gremlins") == in_short("gremlins") == NOT_MEASURED

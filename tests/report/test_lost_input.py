@@ -40,11 +40,11 @@ def test_a_compressed_file_that_ends_early_is_told(tmp_path: Path) -> None:
 
 
 def test_rewards_that_are_no_numbers_are_counted_and_the_first_is_shown(tmp_path: Path) -> None:
-    rows = [*ROWS[:3], *(row | {"reward": "high"} for row in ROWS[3:])]
+    rows = [*ROWS[:3], *(row | {"reward": "pending"} for row in ROWS[3:])]
     path = write_jsonl(tmp_path / "run.jsonl", rows)
     analysis = analyze(load([str(path)], Options()), Options())
     page, printed = "\n".join(page_one(analysis)), " ".join("\n".join(summary(analysis)).split())
-    assert 'with 2 problems in the files: `run.jsonl:4` (reward is "high"' in page
+    assert 'with 2 problems in the files: `run.jsonl:4` (reward is "pending"' in page
     assert "in 2 places)." in page
     assert printed.count("run.jsonl:4") == 1
     assert json.loads(as_json.summary(analysis, {}))["n"]["problems"] == 2

@@ -260,4 +260,4 @@ def _what(name: str, rows: pl.DataFrame, cells: ClassedCells) -> str:
         return f"{before_and_after}: {message}"
     if name == VERIFIER:
         return f"{rows.height} rollouts whose output the other run gave too were judged otherwise"
-    return f"rollouts with none of these symptoms ({before_and_after}) and those with one pass at another rate"
+    return f"rollouts with none of these ({before_and_after}), and those with one that pass at another rate"

@@ -36,7 +36,7 @@ NAMES = {
     "verifier": "the verifier",
     "limits": "limits",
     "format": "the form of the answer",
-    "unexplained": "what no symptom explains",
+    "unexplained": "graded results that no machinery, limit or form of answer explains",
 }
 
 
@@ -134,10 +134,10 @@ def drivers(comparison: Comparison) -> tuple[str, ...]:
 
 def _driver(term: LedgerTerm, comparison: Comparison) -> str:
     name = NAMES.get(term.term) or f"behavior {term.term.removeprefix('behavior:')}"
-    text = f"{_points_with_limits(term.points, term)} by {name}: {prose(term.what)}"
     unexplained = term.term == "unexplained"
-    if unexplained:
-        text += _modes_that_moved(comparison)
+    moved = _modes_that_moved(comparison) if unexplained else ""
+    by = f"how rollouts of the same tasks end: {moved}" if moved else f"{name}: {prose(term.what)}"
+    text = f"{_points_with_limits(term.points, term)} by {by}"
     for each in [each for each in term.slices if each.q_value is not None and each.q_value <= SURE][:2]:
         text += f"; {_slice(each)}"
     examples = "" if unexplained or not term.evidence else f", e.g. {safe(listed(list(term.evidence), 3))}"
@@ -148,8 +148,8 @@ def _modes_that_moved(comparison: Comparison) -> str:
     """The modes that moved most, where anything moved."""
     moved = [s for s in comparison.shifts if s.kind == "mode" and abs(s.candidate - s.baseline) >= FEWEST_MOVED]
     moved.sort(key=lambda s: (-abs(s.candidate / max(1, s.candidate_of) - s.baseline / max(1, s.baseline_of)), s.id))
-    named = [f"{prose(s.name)} ({s.baseline} to {s.candidate})" for s in moved[:3]]
-    return f"; of the failures, {'; '.join(named)}" if named else ""
+    named = [f"{prose(s.name)} ({s.baseline} to {s.candidate} rollouts)" for s in moved[:3]]
+    return "; ".join(named)
 
 
 def _slice(change: SliceChange) -> str:

@@ -36,12 +36,12 @@ _NAME = pattern_of(r"\*\*|[\"“`$]|(?<=[a-z,:] )[A-Z][a-z]|:[\s\W]{0,4}\w")
 """What an answer of the kind of the expected one looks like."""
 _LISTED = pattern_of(r"^\W*\d+[.)]\s")
 _INSTRUCTS = pattern_of(
-    r"[\s#*]*(?:\d+[.)]|[-\u2022]|step \d+\W)[\s*_]*(?:go|visit|open|use|find|locate|search|look|check|verify|validate|identify|determine|calculate"
+    r".*\?[\s*_\"']*\Z|[\s\d.)*-]*\[[^\]\n]*\]\(http\S*\Z|[\s#*]*(?:\d+[.)]|[-\u2022]|step \d+\W)[\s*_]*(?:go|visit|open|use|find|locate|search|look|check|verify|validate|identify|determine|calculate"
     r"|compute|extract|collect|gather|review|navigate|click|enter|download|access|confirm|analy[sz]e|count|compare|run|provide|retrieve"
     r"|read|parse|filter|scrape|watch|follow|ensure|consider)\b",
     re.IGNORECASE,
 )
-"""A step that somebody is told to take: it concludes nothing."""
+"""A question, a bare link, and a step that somebody is told to take conclude nothing."""
 _CODE = pattern_of(r"```\w*\n.*?(?:```|\Z)", re.DOTALL)
 
 
@@ -69,10 +69,15 @@ def concluding(steps: Sequence[Step] | None) -> Step | None:
 
 def final_text(steps: Sequence[Step] | None) -> str:
     """The last thing that the agent said, beside that it is done."""
-    last = concluding(steps)
-    if last is None:
-        return ""
-    return without_closing(last.text) or last.text
+    known = _latest[0]
+    if known[0] is not steps:  # several ask for that of one rollout, one after the other
+        last = concluding(steps)
+        known = _latest[0] = steps, "" if last is None else without_closing(last.text) or last.text
+    return known[1]
+
+
+_latest: list[tuple[Sequence[Step] | None, str]] = [(None, "")]
+"""Steps, and what was said last in them."""
 
 
 def carrying(steps: Sequence[Step] | None, key: str) -> tuple[Step, str] | None:

@@ -17,9 +17,10 @@ from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.differences import differences
 from blade.evidence.simulated_user import Withheld
 from blade.ingest.row_table import differences as differences_column
+from blade.ingest.row_table import signs as signs_column
 from blade.model.diagnosis import Contrast, Elsewhere, Partition, Support
 from blade.model.errors import ArtifactError
-from blade.model.finding import Difference, Evidence
+from blade.model.finding import Difference, Evidence, Sign
 from blade.model.run import Run
 from blade.stats.infrastructure import NOT_AGENTS
 from blade.stats.rollout_index import Flags, Integers, Ref, RolloutIndex
@@ -305,7 +306,7 @@ RECOMPARED_AT_A_TIME = 500
 
 
 def with_keys_beside(run: Run) -> Run:
-    """The run with `differs` made from the keys of its inputs, where its own rows have none."""
+    """The run with `differs` and `signs` made from the keys of its inputs, where its own rows have none."""
     keyed = run.tasks.filter(pl.col("key_artifact").is_not_null())["task_id"]
     if keyed.is_empty() or run.read is None:
         return run
@@ -317,19 +318,26 @@ def with_keys_beside(run: Run) -> Run:
         .head(MOST_RECOMPARED)
         .iter_rows()
     )
-    return replace(run, rollouts=_with_fresh_differences(run, places))
+    return replace(run, rollouts=_with_fresh_evidence(run, places))
 
 
-def _with_fresh_differences(run: Run, places: Sequence[tuple[str, int]]) -> pl.DataFrame:
-    found: dict[tuple[str, int], tuple[Difference, ...]] = {}
+def _with_fresh_evidence(run: Run, places: Sequence[tuple[str, int]]) -> pl.DataFrame:
+    from blade.evidence.signs.all_signs import signs
+
+    found: dict[tuple[str, int], tuple[tuple[Difference, ...], tuple[Sign, ...]]] = {}
     for start in range(0, len(places), RECOMPARED_AT_A_TIME):
         some = places[start : start + RECOMPARED_AT_A_TIME]
         rollouts = run.read(run, some) if run.read is not None else []
-        found |= {place: differences(rollout) for place, rollout in zip(some, rollouts, strict=True)}
+        found |= {place: (differences(one), signs(one)) for place, one in zip(some, rollouts, strict=True)}
     fresh = pl.DataFrame(
         {"task_id": [task for task, _ in found], "repeat": [repeat for _, repeat in found]},
         schema={"task_id": pl.String, "repeat": pl.Int32},
-    ).with_columns(differences_column("fresh", list(found.values())), pl.lit(True).alias("read"))
+    ).with_columns(
+        differences_column("fresh_differs", [differs for differs, _ in found.values()]),
+        signs_column("fresh_signs", [facts for _, facts in found.values()]),
+        pl.lit(True).alias("read"),
+    )
     joined = run.rollouts.join(fresh, on=["task_id", "repeat"], how="left", maintain_order="left")
-    chosen = pl.when(pl.col("read")).then(pl.col("fresh")).otherwise(pl.col("differs")).alias("differs")
-    return joined.with_columns(chosen).drop("fresh", "read")
+    names = ("differs", "signs")
+    chosen = [pl.when(pl.col("read")).then(pl.col(f"fresh_{one}")).otherwise(pl.col(one)).alias(one) for one in names]
+    return joined.with_columns(chosen).drop("fresh_differs", "fresh_signs", "read")

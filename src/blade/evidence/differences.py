@@ -112,12 +112,13 @@ _IS_LIMIT = re.compile(
     r"\b(?:max(?:imum)?|limit|exceed\w*|reached|budget|cap|exhausted|out of|ran out|too many|timed? ?out|deadline)\b"
 )
 _LIMITED = {
-    "time": re.compile(r"\b(?:time|timed|timeout|deadline|seconds|wall ?clock|duration)\b"),
+    "time": re.compile(r"\b(?:time|timed|timeout|deadline|seconds|minutes?|hours?|wall ?clock|duration)\b"),
     "memory": re.compile(r"\b(?:memory|oom)\b"),
     "steps": re.compile(r"\b(?:steps?|turns?|iterations?|rounds?|actions?|messages?|moves?|interactions?)\b"),
     "tokens": re.compile(r"\b(?:tokens?|context|length|completion|output)\b"),
 }
 """What a word that speaks of a limit must hold, by limit."""
+_OF_SESSION = re.compile(r"\b(?:task|agent|episode|session|conversation|dialogue) limit\b")
 LOG_FIELD = re.compile(r"(?:test|run)_(?:log|output)$")
 _TOO_SLOW = re.compile(
     r"\btimed[ _-]?out\b|(?<![\w-])timeout(?:error|expired|exception)?\b(?=\s*[:>(]|\s*after|\s*at\b|$)|\btime.?limit.{0,12}exceed"
@@ -141,10 +142,16 @@ _CONTEXT = re.compile(r"context.?(?:length|window)|maximum context|prompt is too
 _TIMED_OUT = re.compile(
     r"\b(?:agent|task|solution|program|process|command)\w*.{0,20}(?:timed?.?out|timeout)|killed after \d", re.IGNORECASE
 )
+_STEPS_OUT = re.compile(
+    r"\b(?:max(?:imum)?|exceeded|reached|ran out of)\b[^.\n]{0,30}\b(?:steps|turns|iterations?|rounds|actions)\b"
+    r"|\b(?:step|turn|iteration|round|action)s? (?:limit|budget|cap)\b",
+    re.IGNORECASE,
+)
 _PATCH = re.compile(r"git apply|corrupt patch|patch (?:does not|failed|did not|not) |hunk #?\d+ failed", re.IGNORECASE)
 _MODEL_SIDE = re.compile(
     r"compil|syntax|assert|wrong.?answer|mismatch|incorrect|parse|format|invalid (?:json|answer|action)|not found in|"
-    r"no such (?:column|table)|no (?:code|answer|patch|solution)\b|code block|execution_error|runtime_error|failed test|test.?fail|tool_call|max_(?:steps|turns)|NameError|TypeError|ValueError",
+    r"no such (?:column|table)|no (?:code|answer|patch|solution)\b|code block|execution_error|runtime_error|failed test|test.?fail|tool_call|max_(?:steps|turns)"
+    r"|\b(?:Name|Type|Value|Index|Key|Attribute|ZeroDivision|Recursion|Overflow|UnboundLocal|Indentation|EOF|Arithmetic)Error\b",
     re.IGNORECASE,
 )
 """Errors of what the model handed in, and not of the machinery."""
@@ -177,7 +184,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     tells = any(map(_may_tell, due.said)) if due.said else False
     limits = limits_of(rollout, due) if tells or rollout.stop != WHOLE else []
     found = [*limits, *_output(rollout, due)] if tells or not _is_answered(rollout.features) else [*limits]
-    machinery = list(_machinery(due, rollout.answered_at_once)) if tells else []
+    machinery = list(_machinery(due, rollout)) if tells else []
     found += [*machinery, *_records(due)] if machinery or due.empty_records or due.undecided else []
     if due.said:
         found += _words(due, failed)
@@ -226,9 +233,14 @@ def limits_of(rollout: Rollout, due: Due) -> list[Difference]:
         return []
     limits = [(stopped_by, "stop")]
     if due.said:
-        limits += [(_limit_of(said) or _cut_short(said, rollout), said.field) for said in due.said]
+        limits += [
+            (_limit_of(said, rollout.answered_at_once) or _cut_short(said, rollout), said.field) for said in due.said
+        ]
     if ("tokens", "stop") in limits and due.checks and _program_is_whole(rollout):
         limits.remove(("tokens", "stop"))
+    if rollout.answered_at_once:
+        # Who answers in one message is through; what runs out of time after that is the program that was handed in.
+        limits = [(OF_A_TEST, "tests") if limit == "time" else (limit, where) for limit, where in limits]
     return [Difference(kind=Differs.CUT, name=limit, detail=where) for limit, where in limits if limit is not None]
 
 
@@ -248,7 +260,9 @@ def limit_word(stop: str) -> str | None:
     plain = _BETWEEN.sub(" ", _HUMPS.sub(" ", stop)).lower()
     if _IS_LIMIT.search(plain) is None:
         return None
-    return next((limit for limit, pattern in _LIMITED.items() if pattern.search(plain)), None)
+    named = next((limit for limit, pattern in _LIMITED.items() if pattern.search(plain)), None)
+    # A limit of the whole session that says no more is one of its turns: others name what ran out.
+    return named or ("steps" if _OF_SESSION.search(plain) else None)
 
 
 @lru_cache(maxsize=1024)
@@ -261,16 +275,20 @@ def _is_of_verifier(field: str) -> bool:
     return _VERIFIER_FIELD.search(field) is not None
 
 
-def _limit_of(said: VerifierText) -> str | None:
-    """The limit that a word of the harness speaks of."""
+def _limit_of(said: VerifierText, answered: bool) -> str | None:
+    """The limit that a word of the harness speaks of; of what was answered at once, that of the program handed in."""
     last = _last_name(said.field)
+    if answered and last in HARNESS_ERRORS and _says_too_slow(said.text[:LONGEST_TOLD]):
+        return "time"
     if said.text in _SET and not _NO_FLAG.search(said.field):
         match = _LIMIT_FIELD.search(said.field)
-        return LIMITS.get(match["what"], "time") if match is not None else None
+        return LIMITS.get(match["what"], "time") if match is not None else limit_word(last)
     if last.endswith(_ENDED) and (limit := limit_word(said.text)) is not None:
         return limit
     if last in HARNESS_ERRORS and len(said.text) <= LONGEST_TOLD:
-        return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None
+        if _CONTEXT.search(said.text):
+            return "tokens"
+        return "time" if _TIMED_OUT.search(said.text) else "steps" if _STEPS_OUT.search(said.text) else None
     return "time" if last in ("returncode", "exit_code") and said.text == "124" else None
 
 
@@ -282,14 +300,14 @@ def _cut_short(said: VerifierText, rollout: Rollout) -> str | None:
     return "steps" if features is not None and (features.calls or features.agent_messages > 1) else "tokens"
 
 
-def _machinery(due: Due, answered: bool) -> Iterator[Difference]:
+def _machinery(due: Due, rollout: Rollout) -> Iterator[Difference]:
     for said in due.said:
-        if _limit_of(said) is not None:
+        if _limit_of(said, rollout.answered_at_once) is not None or is_beside_the_verdict(said, rollout):
             continue
         of_verifier = (_is_of_verifier(said.field) and not _PATCH.search(said.text)) or (
             said.field in REACHED and not any(_HANDED_IN_BADLY.search(one.field) for one in due.said)
         )
-        if of_verifier or _says_it_crashed(said, due) or (answered and is_breakdown(said) == HARNESS):
+        if of_verifier or _says_it_crashed(said, due) or (is_breakdown(said) == HARNESS and rollout.answered_at_once):
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
         elif _is_machinery(said):
             yield Difference(kind=Differs.ERROR, name=said.field, detail=_template(said.text))
@@ -320,6 +338,13 @@ def is_breakdown(said: VerifierText) -> str | None:
         return None
     told = what_was_raised(said.text)
     return GRADER if _OF_VERIFIER.search(told) else HARNESS if MACHINERY.search(told) else None
+
+
+def is_beside_the_verdict(said: VerifierText, rollout: Rollout) -> bool:
+    """Whether a breakdown of the machinery is noted beside a single answer that is another than the expected one."""
+    if is_breakdown(said) != HARNESS or not rollout.answered_at_once or rollout.due.answer is None:
+        return False
+    return compare_answer(rollout.answer, rollout.due.answer, "") is AnswerMatch.DIFFERENT
 
 
 def _is_machinery(said: VerifierText) -> bool:

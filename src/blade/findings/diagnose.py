@@ -122,7 +122,7 @@ def diagnose(
         contrasts=tuple(contrasts.values()),
         habits=habits.habits(done, q[len(seen) :]),
         rule_statistics=checked,
-        passes_to_doubt=passes_to_doubt(context),
+        passes_to_doubt=passes_to_doubt(context, raised),
         causes=of_tasks,
         doubts=tuple(one for one in raised if one.about != AGENT),
         across=tuple(one for one in raised if one.about == AGENT),

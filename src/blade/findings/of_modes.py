@@ -156,17 +156,18 @@ def _what(group: FailureGroup, context: RunContext) -> str:
     said = f" In {group.failing.named(1)[0]}: {contrast}." if alone else ""
     noted = _noted(rows.filter(pl.col("note") != "").head(1))
     said += "".join(f' In {task}#{repeat}, {by} says: "{note}"' for task, repeat, by, note in noted)
-    return f"{how_often(group, context.partition.table.height)}.{_subjects(group, rows)}{_flagged(rows, context)}{said}"
+    return f"{how_often(group, context.partition.table.height)}.{_subjects(group, rows)}{_flagged(group, rows, context)}{said}"
 
 
-def _flagged(rows: pl.DataFrame, context: RunContext) -> str:
+def _flagged(group: FailureGroup, rows: pl.DataFrame, context: RunContext) -> str:
     """What else most of the rollouts show that says where they went wrong, and how often passes show it."""
     table = context.partition.attributions.table
     passes = table.filter(pl.col("outcome") == "passed")
     told = ""
     for flag, words in WHERE_IT_WENT_WRONG.items():
         times, in_passes = (each["also"].list.contains(flag).fill_null(False).sum() for each in (rows, passes))
-        if times > 1 and 2 * times > rows.height and in_passes * rows.height < times * passes.height:
+        said = group.subject and times == rows.height  # the title says it
+        if not said and times > 1 and 2 * times > rows.height and in_passes * rows.height < times * passes.height:
             told += f" {times:,} of the {rows.height:,} {words} ({in_passes:,} of {passes.height:,} passes do)."
     return told
 

@@ -1,15 +1,17 @@
-"""Passes that may not mean what they seem: no model call, skipped tests, an agent that crashed, tests that were edited."""
+"""Passes that may not mean what they seem: no model call, skipped tests, an agent that crashed, tests that were edited, an
+answer that the prompt gives away.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 from msgspec.structs import asdict
 
 from blade.evidence.context import RunContext
 from blade.findings.table_quotes import evidence_of
-from blade.model.diagnosis import DoubtfulPass
+from blade.model.diagnosis import Doubt, DoubtfulPass
 from blade.model.finding import Evidence
 from blade.model.reading import SOUND, ReaderAttribution
 from blade.modes.catalog import by_code
@@ -26,17 +28,30 @@ WHY = {
     "read-grader-tests": "the agent read the grader's tests",
 }
 """By kind of sign, the plainest first."""
-SILENT_PASS = "TSK010"
+LEAKED = "DAT004"
 MOST = 200
 
 
-def passes_to_doubt(context: RunContext) -> tuple[DoubtfulPass, ...]:
-    """The passes of a run that fail a question which every rollout is asked, in the order of the table."""
+def passes_to_doubt(context: RunContext, doubts: Sequence[Doubt] = ()) -> tuple[DoubtfulPass, ...]:
+    """The passes of a run that fail a question which every rollout is asked, in the order of the table.
+
+    With `doubts` of rules over the run also those of tasks whose prompt gives the answer away.
+    """
     rows = context.run.rollouts.select("run", "task_id", "repeat", "outcome", "signs")
     wanted = pl.col("signs").list.eval(pl.element().struct.field("kind").is_in(list(WHY))).list.any()
     found = rows.filter((pl.col("outcome") == "passed") & wanted.fill_null(value=False)).head(MOST)
     by_rules = {one.location: one for one in (_doubtful(*cells) for cells in found.drop("outcome").iter_rows())}
+    by_rules = {**{one.location: one for one in _leaked(rows, doubts)}, **by_rules}
     return _with_readers(context, rows, by_rules)
+
+
+def _leaked(rows: pl.DataFrame, doubts: Sequence[Doubt]) -> Iterator[DoubtfulPass]:
+    """The passes of tasks whose prompt states the expected answer."""
+    leaks = {task: one for one in doubts if one.code == LEAKED for task in one.tasks}
+    passed = rows.filter((pl.col("outcome") == "passed") & pl.col("task_id").is_in(list(leaks))).head(MOST)
+    for task, repeat in passed.select("task_id", "repeat").iter_rows():
+        quoted = next((one for one in leaks[task].evidence if one.key.task_id == task), None)
+        yield DoubtfulPass(location=f"{task}#{repeat}", why="the prompt states the expected answer", evidence=quoted)
 
 
 def _with_readers(

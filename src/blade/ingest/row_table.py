@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from blade.ingest.cells import Column
-from blade.model.finding import Difference
+from blade.model.finding import Difference, Sign
 
 
 class Light(msgspec.Struct, gc=False):
@@ -169,6 +169,11 @@ def _texts(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
 def differences(name: str, values: Sequence[tuple[Difference, ...]]) -> pl.Series:
     """A column of differences, null where a rollout has none."""
     return _structs(name, values, DIFFERENCE)
+
+
+def signs(name: str, values: Sequence[tuple[Sign, ...]]) -> pl.Series:
+    """A column of signs, null where a rollout has none."""
+    return _structs(name, values, SIGN)
 
 
 def _structs(name: str, values: Sequence[tuple[msgspec.Struct, ...]], dtype: pl.Struct) -> pl.Series:

@@ -128,7 +128,9 @@ def _without_trajectory(rollout: Rollout) -> dict[str, Any]:
 
 
 def _is_talk(value: Any, rollout: Rollout) -> bool:
-    """Whether a list is what the steps were made of, under whatever name."""
+    """Whether a list or a text is what the steps were made of, under whatever name."""
+    if isinstance(value, str):
+        return len(value) > _SHORTEST_LOG and any(step.text.strip() == value.strip() for step in rollout.steps or ())
     if not (isinstance(value, list) and value and all(isinstance(item, dict) for item in value)):
         return False
     steps = {step.text for step in rollout.steps or () if step.text}

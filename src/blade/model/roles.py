@@ -132,6 +132,9 @@ class Roles(Struct, frozen=True, kw_only=True, dict=True):
     """How the field with the role `trajectory` is written, where no known harness writes so."""
     accounts: tuple[str, ...] = ()
     """Objects that hold checks or parts of the score, and are empty in some rows: there the grader left no account."""
+    given: tuple[str, ...] = ()
+    """Texts without a role of their own that passes have as well and repeats of a task share: what was asked may speak of
+    errors, and reports none."""
     phases: tuple[PhaseStamps, ...] = ()
     sampled: int = 0
     """Rows that were looked at."""

@@ -179,8 +179,6 @@ class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
             return False
         acts = [step for step in self.steps or () if step.kind != "reasoning"]
         plain = len(acts) == 1 and acts[0].kind == "message" and acts[0].party == "agent" and bool(acts[0].text.strip())
-        if self.due.extracts and not self.answer:
-            return False  # where answers are taken from the output, one without any was still to come
         return plain and not self.offered and self.due.calls is None
 
     @property

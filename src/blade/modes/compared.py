@@ -111,9 +111,10 @@ def unless_broken_off(evidence: RolloutEvidence, sure: Confidence) -> Confidence
 
 
 def declined(found: Sequence[Difference], evidence: RolloutEvidence) -> tuple[Sign, ...]:
-    """What the agent says against the calls that it did not make: that it left them out is its decision, right or wrong."""
+    """Why calls were not made, in the talk's own words: the agent declines, rightly or not, or the user takes a request back."""
     names = {one.name for one in found}
-    return tuple(one for one in evidence.of("declined:action") if one.subject in names)
+    against = tuple(one for one in evidence.of("declined:action") if one.subject in names)
+    return (*against, *evidence.of("user:withdrew"))
 
 
 def required(found: Sequence[Difference]) -> str:
@@ -185,7 +186,8 @@ def _numbers(evidence: RolloutEvidence, named: Sequence[Difference], logged: int
     """How many failed, and of how many, where that is known."""
     if evidence.checks_asked:
         return evidence.checks_asked - (evidence.checks_met or 0), evidence.checks_asked
-    return len(named) or logged, None
+    none_passed = evidence.sign("log:none-passed") if logged > 1 and not named else None
+    return (int(none_passed.subject),) * 2 if none_passed is not None else (len(named) or logged, None)
 
 
 def _how_many(failed: int, asked: int | None) -> str:

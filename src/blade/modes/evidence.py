@@ -22,6 +22,9 @@ FEWEST_ALIKE = 3
 COMMON_IN_PASSES = 0.2
 """Share of passes among the rollouts with a sign above which the sign explains no failure."""
 
+BROKEN_OFF = 0.05
+"""Of the passes, the most that may end as a session does that broke off."""
+
 
 IN_PASSES = ("status", "ends:", "hollow:", "agent:no-output", "skipped-as-passed", "read-grader", "edited-grader")
 """Kinds of signs that are looked for in passes as well."""
@@ -255,6 +258,10 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
         """The sign that nobody closed its talk, which is as long as any of the run, and as several others are."""
         found = self.sign("talk:unfinished")
         return found if found is not None and found.subject == self.run.longest_talk else None
+
+    def is_usual_end(self, kind: str) -> bool:
+        """Whether passes end so too, often enough that it is how the sessions of this run are recorded."""
+        return self.run.kind_passes.get(kind, 0) > BROKEN_OFF * self.run.passes
 
     def is_usual_status(self, sign: Sign) -> bool:
         """Whether the status that a sign was made of stands in most passes, so that it says nothing unusual."""

@@ -65,11 +65,14 @@ def in_words(code: str) -> str:
 
 
 def in_short(code: str) -> str:
-    """`54 of 56 planted faults`: how often the mode is right where it is given, for each data set."""
+    """`54 of 56 planted faults`: how often the mode is right where it is given, for each kind of data."""
+    found: dict[str, list[ModeFigures]] = {}
+    for each in measured().sets:
+        if (one := each.modes.get(code)) is not None and one.said:
+            found.setdefault(each.short, []).append(one)
     told = [
-        f"{one.right:,} of {one.said:,} {each.short}"
-        for each in measured().sets
-        if (one := each.modes.get(code)) is not None and one.said
+        f"{sum(one.right for one in figures):,} of {sum(one.said for one in figures):,} {short}"
+        for short, figures in found.items()
     ]
     return ", ".join(told) or NOT_MEASURED
 

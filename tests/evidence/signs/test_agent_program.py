@@ -153,8 +153,7 @@ def test_passes_have_their_status() -> None:
     ],
 )
 def test_what_a_harness_records_beside_a_silent_agent(words: str, kind: str) -> None:
-    found = seen(attempt(trajectory=False, note=words))
-    assert (kind in found) is (kind == "agent:api-error")
+    assert kind in seen(attempt(trajectory=False, note=words))
     recorded = msgspec.structs.replace(attempt(error=words), error=words)
     assert kind in seen(recorded)
     assert "agent:api-error" not in seen(attempt(said("It is 7."), note=words))

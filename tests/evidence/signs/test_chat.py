@@ -217,3 +217,11 @@ def test_what_the_agent_says_against_an_action(tmp_path: Path, said_last: str, q
     found = signs(tmp_path, [CANCEL], [GIVES, *made(LOOK), said(said_last)])
     against = [sign.quote for sign in found if sign.kind == "declined:action"]
     assert against == ([] if quoted == "" else [quoted if quoted is not None else said_last])
+
+
+def test_a_request_that_the_user_takes_back(tmp_path: Path) -> None:
+    talk = [ASKS, GIVES, *made(LOOK), said("Shall I cancel it?"), said("Actually, never mind. Bye! ###STOP###", "user")]
+    found = [sign.quote for sign in signs(tmp_path, [CANCEL], talk) if sign.kind == "user:withdrew"]
+    assert len(found) == 1
+    assert "never mind" in found[0]
+    assert ("user:withdrew", "") not in kinds(signs(tmp_path, [CANCEL], [*talk, *made(CANCEL, call_id="c2")]))

@@ -169,6 +169,26 @@ def test_an_error_of_the_grader_in_every_test() -> None:
     assert "grader:own-error" not in seen(attempt(DONE, grader=mine))
     around = pytest_log("load()", "KeyError: 'suite'", raised="KeyError", at="/grader/run.py:4")
     assert seen(attempt(DONE, grader=around))["grader:own-error"] == ["KeyError: 'suite'"]
+    assert "grader:own-error" not in seen(attempt(DONE, grader=around, prompt="Write the suite to /app/a.json."))
+    numbered = pytest_log("load()", "KeyError: '118'", raised="KeyError", at="/grader/run.py:4")
+    assert "grader:own-error" in seen(attempt(DONE, grader=numbered, prompt="Issue 118: lists lose an item."))
+    assert "grader:own-error" not in seen(attempt(DONE, grader=numbered, prompt="Write it under the key `118`."))
+    reads = pytest_log("load()", "IndexError: list index out of range", raised="IndexError", at="/grader/run.py:4")
+    assert "grader:own-error" not in seen(attempt(DONE, grader=reads))
+
+
+def test_what_the_agent_wrote_into_the_file_of_the_tests_is_its_own() -> None:
+    log = pytest_log("```python", "SyntaxError: invalid syntax", raised="SyntaxError")
+    assert "grader:own-error" in seen(attempt(DONE, grader=log))
+    assert "grader:own-error" not in seen(attempt(said("```python\nx = 1\n```"), grader=log))
+    undefined = pytest_log("load()", "NameError: name 'total' is not defined", raised="NameError")
+    assert "grader:own-error" in seen(attempt(DONE, grader=undefined))
+    assert "grader:own-error" not in seen(attempt(said("I wrote total() for you."), grader=undefined))
+
+
+def test_a_summary_that_names_ignored_tests() -> None:
+    log = "running 3 tests\ntest a ... ok\ntest b ... ignored\ntest c ... ignored\n\ntest result: ok. 1 passed; 0 failed; 2 ignored; 0 measured\n"
+    assert seen(attempt(DONE, grader=log, passed=True))["skipped-as-passed"] == ["2 of 3"]
 
 
 @pytest.mark.parametrize(
@@ -540,3 +560,13 @@ def test_a_recorded_error_says_that_a_patch_does_not_apply() -> None:
 def test_a_site_that_a_browser_does_not_get(page: str, host: str) -> None:
     visit = (call("goto", f'{{"url": "http://{host}/"}}', "c1"), result(page, "c1"))
     assert seen(attempt(*visit, DONE, prompt=f"Look at http://{host}/"))["service:unreachable"] == [host]
+
+
+def test_how_many_tests_passed_by_the_runners_totals() -> None:
+    none = pytest_log("assert 1 == 2", "assert 1 == 2")
+    assert seen(attempt(DONE, grader=none))["log:none-passed"] == ["1"]
+    some = none.replace("1 failed in", "1 failed, 4 passed in")
+    found = seen(attempt(DONE, grader=some))
+    assert found["log:test-passed"] == ["4"]
+    assert "log:none-passed" not in found
+    assert "log:none-passed" not in seen(attempt(DONE, grader=none.rpartition("====== 1 failed")[0]))

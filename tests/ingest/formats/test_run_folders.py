@@ -156,7 +156,7 @@ def test_the_patch_of_an_instance_is_the_one_that_was_evaluated(tmp_path: Path) 
     evaluated = next((tmp_path / "run").glob("**/a/patch.diff"))
     evaluated.write_text("diff --git a/other b/other\n", "utf-8")
     run = blade.load_run(tmp_path / "run")
-    assert run["a", 0].row["model_patch"].startswith("diff --git a/other")
+    assert str(run["a", 0].row["model_patch"]).startswith("diff --git a/other")
     assert "is not the one of the predictions" in problems(run)
 
 
@@ -391,6 +391,16 @@ NEW_EVENTS = [
         "observation": {"content": [{"text": "a.py"}], "exit_code": 0},
     },
 ]
+
+
+def test_rows_of_openhands_with_repeats_and_their_own_report(tmp_path: Path) -> None:
+    rows = [
+        {"instance_id": f"x-{n // 2}", "history": OLD_EVENTS, "metrics": {"accumulated_cost": 0.1 * n}}
+        | {"test_result": {"git_patch": f"diff {n}", "report": {"resolved": n != 1}}}
+        for n in range(4)
+    ]
+    run = blade.load_run(make.write(tmp_path / "output.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    assert outcomes(run) == {"x-0#0": "passed", "x-0#1": "failed", "x-1#0": "passed", "x-1#1": "passed"}
 
 
 @pytest.mark.parametrize("history", [OLD_EVENTS, NEW_EVENTS, [OLD_EVENTS[:1], OLD_EVENTS[1:]]])

@@ -19,6 +19,7 @@ from typing import Any
 from blade.evidence.differences import limit_word
 from blade.evidence.presence import may_hold
 from blade.evidence.signs.view import RolloutView, in_closing, line_of, line_with, sign
+from blade.ingest.fields import of_run
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 
@@ -33,14 +34,15 @@ _api_error = re.compile(
     re.IGNORECASE,
 )
 _endpoint_error = re.compile(
-    r"\W*(?:\w+ ){0,3}error\b[^\n]{0,20}:[^\n]*\b(?:model|endpoint|upstream|provider|api|inference)\b", re.IGNORECASE
+    r"\W*(?:\w+ ){0,3}[\w.]*error\b[^\n]{0,20}:[^\n]*\b(?:model|endpoint|upstream|provider|api|inference)\b",
+    re.IGNORECASE,
 )
 """A line that begins as an error and speaks of what serves the model; it counts where the agent did nothing else."""
 _of_endpoint = re.compile(
     r"\b(?:RateLimit|API(?:Connection|Status|Timeout|Response)?|Authentication|PermissionDenied|InternalServer|ServiceUnavailable|BadGateway"
-    r"|Throttl\w*|Overloaded|ResourceExhausted|QuotaExceeded)_?(?:Error|Exception)\b|\brate[ _-]?limit|\boverloaded|\bError code: [45]\d\d"
+    r"|Throttl\w*|EngineDead|Overloaded|ResourceExhausted|QuotaExceeded)_?(?:Error|Exception)\b|\brate[ _-]?limit|\boverloaded|\bError code: [45]\d\d"
     r"|\b(?:429|50[0234]|529)\b[^\n]{0,40}\b(?:error|too many|unavailable|bad gateway|overloaded)|\btoo many requests\b"
-    r"|\b(?:Read|Connect|Pool)Timeout\b|\b(?:request|connection) timed out\b|\bconnection (?:error|reset|aborted)\b|\b(?:upstream connect error|no healthy upstream|upstream returned (?:429|5\d\d))\b"
+    r"|\b(?:Read|Connect|Pool)Timeout\b|\b(?:request|connection) timed out\b|\bconnection (?:error|reset|aborted)\b|\bHTTP (?:429|50[0-4]|529)\b|\b(?:upstream connect error|no healthy upstream|upstream returned (?:429|5\d\d))\b"
     r"|\b(?:insufficient|exceeded)\b[^\n]{0,30}\b(?:quota|balance|credits?)\b|\b(?:quota|credit balance)\b[^\n]{0,30}\b(?:exceeded|too low|exhausted)"
     r"|\bno (?:reply|response|answer) from (?:the )?(?:model|endpoint|provider|api|llm)\b|\b(?:invalid|incorrect|missing) api[ _]key|\bmodel\b[^\n]{0,40}\b(?:not found|does not exist|is unavailable|is not available)",
     re.IGNORECASE,
@@ -54,7 +56,7 @@ _not_of_the_model = re.compile(
 _context_full = re.compile(
     r"(?:prompt|input|request|conversation|messages?) (?:is|are|was) too long|maximum context length|context[_ ]length[_ ]exceeded"
     r"|exceeds? (?:the )?(?:model'?s? )?(?:maximum )?context(?: length| window| limit| size)?\b|context ?window ?(?:was |is )?(?:exceeded|overflow|full)"
-    r"|(?:input|prompt)(?: token)?s?(?: count)?\b[^\n]{0,60}\bexceeds? the (?:maximum|limit)",
+    r"|(?:input|prompt)(?: token)?s?(?: count)?\b[^\n]{0,60}\bexceeds? the (?:maximum|limit)|\btokens? exceeds?\b[^\n]{0,40}\b(?:window|context)",
     re.IGNORECASE,
 )
 _may_be_trouble = in_closing("error|failed|unavailable|overloaded|limit|exceed|too long|context")
@@ -193,8 +195,11 @@ def _endpoint(view: RolloutView) -> Iterator[Sign]:
     if view.rollout.answer or view.grader_logs:
         return
     for path, text in (("error", view.rollout.error or ""), *_texts_of_row(view)):
-        if len(text) > SHORT or _not_of_the_model.search(text) or _context_full.search(text):
+        if len(text) > SHORT or _not_of_the_model.search(text):
             continue
+        if (full := _context_full.search(text)) is not None:
+            yield sign("agent:context-full", "", line_with(text, full), path)
+            return
         if (found := _of_endpoint.search(text) or _endpoint_error.match(text)) is not None:
             words = line_with(text, found)
             yield sign("agent:api-error", words, words, path)
@@ -206,10 +211,10 @@ DEEPEST = 4
 
 
 def _texts_of_row(view: RolloutView) -> Iterator[tuple[str, str]]:
-    """The short texts of a row beside its request and logs, with their paths: few rows have the field that says what
+    """The short texts of a row beside its request, its task and its logs, with their paths: few rows have the field that says what
     broke, so it has no role.
     """
-    logs = {log.field for log in view.account.logs}
+    logs = {*of_run().roles.given, *(log.field for log in view.account.logs)}
     row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
     for path, value in _leaves("", row, 0):
         if isinstance(value, str) and path not in logs and 0 < len(value) <= TAIL and value not in view.prompt:
@@ -225,7 +230,7 @@ def _leaves(path: str, value: Mapping[str, object], depth: int) -> Iterator[tupl
             yield f"{path}{name}", item
 
 
-SHORTEST_LIMIT = 30
+SHORTEST_LIMIT = 60
 OVER, LATE = 0.02, 5
 """Of a limit, and seconds, by which an agent may run over it before it is stopped."""
 
@@ -308,6 +313,6 @@ def _cut(view: RolloutView) -> Iterator[Sign]:
         if _others_time.search(status.value):
             continue
         limit = "time" if _time.search(status.value) else limit_word(status.value)
-        if limit is not None:
+        if limit is not None and not (limit == "time" and view.rollout.answered_at_once):
             yield sign(f"agent:cut-by-{limit}", status.value, status.value, status.field)
             return

@@ -2,7 +2,7 @@
 
 Signs are facts about one rollout. The kinds, by the file that makes them:
 
-- `account`: `status`, `broke:grader`, `broke:harness`
+- `account`: `status`, `judge:reason`, `broke:grader`, `broke:harness`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
   `agent:cut-by-` and the limit, `agent:at-time-limit`, `agent:context-full`, `environment:failed`, `environment:lost`, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
@@ -35,7 +35,7 @@ from functools import cache
 from itertools import compress
 from typing import Literal, get_args
 
-from blade.evidence.signs.account import breakdowns, statuses
+from blade.evidence.signs.account import breakdowns, judgments, statuses
 from blade.evidence.signs.actors import actor_signs
 from blade.evidence.signs.agent_program import agent_program
 from blade.evidence.signs.answers import answer_signs
@@ -71,6 +71,7 @@ def _of_rollout(family: Callable[[Rollout], Iterable[Sign]]) -> SignsOf:
 FAMILIES: tuple[tuple[SignsOf, frozenset[Fact]], ...] = (
     (statuses, frozenset(["statuses"])),
     (breakdowns, frozenset(["lost", "said"])),
+    (judgments, frozenset(["failed", "said"])),
     (agent_program, frozenset()),
     (ending, frozenset(["steps"])),
     (own_checks, frozenset(["lost", "calls"])),

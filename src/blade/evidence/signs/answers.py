@@ -4,7 +4,8 @@ Failed rollouts: `answer:KIND` for each kind of `answer_kinds`, with the two val
 `answer:empty` (nothing to judge), `answer:format` (the text states the key, and it was not extracted, or the items of a list are set apart in another way), `answer:truncated` (a
 limit of tokens ended the text), `answer:several` (more than one boxed value), `answer:passage` (the sentence of a long conclusion that most likely
 carries the answer; subject "actor|wanted"), `answer:equal-but-rejected` (the same text or
-value as the key), `answer:plainly-stated` (nothing was extracted, the last line says the key in a few words, and the prompt
+value as the key), `answer:other` (a text beside another; what
+was extracted), `answer:plainly-stated` (nothing was extracted, the last line says the key in a few words, and the prompt
 asks for no form). Passing rollouts: `answer:exact`, or `answer:loose` with the kind as subject, so that passes can show what
 the verifier does not mind. Both: `work:false-equation` with its line. None where the key is a list of calls.
 """
@@ -58,7 +59,12 @@ def answer_signs(rollout: Rollout) -> Sequence[Sign]:
 
 def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
     found = tuple(_compared(rollout, key))
-    yield from found if found or len(key) > SHORT else _carrying(rollout, key)
+    if found or len(key) > SHORT:
+        yield from found
+    elif (answer := (rollout.answer or "").strip()) and len(answer) <= SHORT:
+        yield _sign(rollout, "answer:other", answer, key, final_text(rollout.steps))
+    else:
+        yield from _carrying(rollout, key)
 
 
 def _compared(rollout: Rollout, key: str) -> Iterator[Sign]:
@@ -73,7 +79,8 @@ def _compared(rollout: Rollout, key: str) -> Iterator[Sign]:
         yield _sign(rollout, "answer:several", boxed(text)[-1], key, text)
     states_key = compare_final(text, key) is AnswerMatch.NOT_EXTRACTED
     if states_key and rollout.due.extracts and (not got or kind_of(got, key) not in _EQUAL):
-        yield _sign(rollout, "answer:format", key, key, text)
+        said = next((line for line in reversed(text.splitlines()) if key in line), key)
+        yield _sign(rollout, "answer:format", said.strip(), key, text)
         last = text.rstrip().rpartition("\n")[2]
         if not got and _is_plain(last, key) and not any(_FORM.search(step.text) for step in rollout.prompt):
             yield _sign(rollout, "answer:plainly-stated", last.strip(), key, text)

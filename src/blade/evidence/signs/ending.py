@@ -178,9 +178,8 @@ def _may_hold_markup(text: str) -> bool:
 
 def _may_conclude(view: RolloutView, last: Step) -> bool:
     """Whether the last message may ask, decline, give up or claim anything: most short answers do nothing of it."""
-    if _may_refuse(view) or (view.features.calls and (view.opening_holds or view.closing_holds)):
-        return True
-    return _leaves_open(view) and "?" in last.text[-OPENING:]
+    asks = _leaves_open(view) and "?" in last.text[-OPENING:]
+    return asks or _may_refuse(view) or (view.features.calls > 0 and bool(view.opening_holds or view.closing_holds))
 
 
 def _leaves_open(view: RolloutView) -> bool:

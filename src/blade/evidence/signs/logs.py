@@ -5,6 +5,7 @@
 `test:raised` is a test that broke in its own code, with the test and what was raised as its subject: the same in all
 rollouts of a task it says more. Its subject begins with `own: ` where the exception needs nothing of what the agent left.
 `grader:own-error` is one such error, or one of the program around the tests, in every test that was run.
+`log:test-passed` and `log:none-passed` have the number of tests that passed, or that failed where none did.
 `log:not-built` is code under test that its compiler or interpreter refuses, so that no test of it ran; its subject is the
 file and what was said. `log:not-started` (its subject is the command that was not there), `log:not-finished` and `log:collected-none` are about the grader's test session.
 """
@@ -55,10 +56,24 @@ def log_events(view: RolloutView) -> Iterator[Sign]:
         yield from _kept("agentlog", list(reversed(_others(view.agent_logs))), MOST_AGENT_EVENTS)
     yield from _frames(view)
     yield from _raised_in_tests(view)
+    yield from _counts(view)
     yield from _broken_grader(view)
     built = list(_not_built(view))
     if view.account.logs:
         yield from built or _session(view)
+
+
+def _counts(view: RolloutView) -> Iterator[Sign]:
+    """How many tests passed by the totals of the runners; of none, only where a session told of all and ended."""
+    logs = [log.parsed for log in view.grader_logs]
+    if passed := sum(log.passed or 0 for log in logs):
+        yield sign("log:test-passed", str(passed))
+        return
+    told = [
+        log for log in logs if log.session_ended and log.passed == 0 and not log.truncated_start and not log.dropped
+    ]
+    if failed := sum((log.failed or 0) + (log.errors or 0) for log in told):
+        yield sign("log:none-passed", str(failed))
 
 
 def _not_built(view: RolloutView) -> Iterator[Sign]:
@@ -99,6 +114,11 @@ _panics = re.compile(
 )
 """How Go and Rust say that the code itself broke, where other languages name a class."""
 _own = ("NameError", "UnboundLocalError", "ReferenceError", "SyntaxError", "IndentationError")
+_of_the_source = ("SyntaxError", "IndentationError")
+_quoted = re.compile(r"'([^'\n]{1,80})'")
+_mark = re.compile(r"^(?:E  |>)")
+SOURCE_LINES, SHORTEST_LINE = 3, 3
+"""Lines before an error of the source that show where it is, and the characters of one that tell whose it is."""
 _of_itself = re.compile(r"AttributeError: (?:type object )?'(\w+)' (?:object )?has no attribute")
 _undefined = re.compile(r"NameError: name '(\w+)'|ReferenceError: (\w+) is not defined")
 _of_the_runner = re.compile(r"INTERNALERROR> |(?:E +)?fixture ['\"][^'\"\n]+['\"] not found\b")
@@ -119,7 +139,7 @@ def _raised_in_tests(view: RolloutView) -> Iterator[Sign]:
         at = event.frame
         if at is None or at.where != "test" or not _breaks(event) or _of_the_output.search(event.message):
             continue
-        own = "own: " if _is_own(view, event) else ""
+        own = "own: " if _is_own(view, log, event) else ""
         subject = f"{own}{event.subject.rpartition('/')[2][-60:]}: {event.message}"
         if event.subject not in seen and len(seen) < MOST_RAISED:
             seen.add(event.subject)
@@ -132,14 +152,40 @@ def _breaks(event: LogEvent) -> bool:
     return _panics.match(event.message) is not None if raised is None else raised[1] != "AssertionError"
 
 
-def _is_own(view: RolloutView, event: LogEvent) -> bool:
-    """Whether an exception needs nothing of what the agent left; a name that the prompt gives is the agent's to define."""
+def _is_own(view: RolloutView, log: LogText, event: LogEvent) -> bool:
+    """Whether an exception needs nothing of what the agent left. A name that the prompt or the agent gives is the agent's
+    to define, and a line that the agent wrote may stand in the file of the tests.
+    """
     raised = _class.match(event.message)
     if raised is not None and raised[1] in _own:
         name = _undefined.search(event.message)
-        return name is None or not is_named(name[1] or name[2], view.prompt)
+        if name is not None:
+            called = name[1] or name[2]
+            return not is_named(called, view.prompt) and not any(called in text for text in _of_agent(view))
+        return raised[1] not in _of_the_source or not _is_agents_line(view, log, event)
     mine = _of_itself.match(event.message)
     return mine is not None and mine[1] in event.subject
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether a text names something; a number stands in any text, so it must stand in quotation marks."""
+    if any(letter.isalpha() for letter in name):
+        return name in text
+    return any(f"{mark}{name}{mark}" in text for mark in "'\"`")
+
+
+def _of_agent(view: RolloutView) -> Iterator[str]:
+    """What the agent wrote: its answer, its last message and its calls."""
+    yield view.rollout.answer or ""
+    yield view.last.text if view.last is not None else ""
+    yield from (call.arguments or "" for call in view.calls)
+
+
+def _is_agents_line(view: RolloutView, log: LogText, event: LogEvent) -> bool:
+    """Whether a line that is printed with an error of the source is one that the agent wrote."""
+    printed = log.text.split("\n")[max(0, event.line - 1 - SOURCE_LINES) : event.line - 1]
+    lines = [_mark.sub("", line).strip() for line in printed]
+    return any(len(line) >= SHORTEST_LINE and line in text for text in _of_agent(view) for line in lines)
 
 
 def _broken_grader(view: RolloutView) -> Iterator[Sign]:
@@ -160,9 +206,12 @@ def _is_of_grader(view: RolloutView, log: LogText, event: LogEvent) -> bool:
     if _of_the_runner.match(event.message) or _of_the_runner.match(printed):
         return True
     where = event.frame.where if event.frame is not None else ""
-    if where == "harness":
-        return _breaks(event)
-    return where == "test" and _is_own(view, event)
+    if where == "harness" and (named := _quoted.findall(event.message)):
+        # The program around the tests may read what was handed in: then it looks for what the prompt or the agent names.
+        return _breaks(event) and not any(
+            _names(text, one) for one in named for text in (view.prompt, *_of_agent(view))
+        )
+    return where in ("test", "harness") and _is_own(view, log, event)
 
 
 def _frames(view: RolloutView) -> Iterator[Sign]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from blade.evidence.presence import may_hold
 from blade.evidence.signs.view import RolloutView, line_of, sign
 from blade.model.account import LogText
 from blade.model.finding import Sign
@@ -17,10 +18,12 @@ def skipped(view: RolloutView) -> Iterator[Sign]:
     if not view.passed:
         return
     for log in view.grader_logs:
-        if "skip" in log.text or "SKIP" in log.text:
+        if _may_skip(log.text):
             yield from _skipped(log)
 
 
+_may_skip = may_hold(r"skip|[1-9] (?:ignored|pending|disabled)|\.\.\. ignored")
+"""How runners name tests that they leave out: Rust ignores them, mocha has them pending."""
 SHARE = 1 / 3
 """Of the tests, skipped: in 37 passes of SWE-bench ordinary suites skip at most a fifth."""
 

@@ -4,7 +4,7 @@
 said of that user, who never had the script. `user:off-script`: an id that the user gives and that neither its script nor
 anybody before it names. Of failed rollouts: `user:withheld`, a fact that the agent asks for, the script holds and the agent
 never gets; `user:left-early`, the user agrees to something and ends the talk with it, or ends it before the agent's second
-turn, while something due is undone. A transfer that the user only accepts is no early end.
+turn, while something due is undone; `user:withdrew`, the user takes back a request, while something due is undone. A transfer that the user only accepts is no early end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from blade.evidence.identities import form_of, is_named, other_identity
 from blade.evidence.presence import may_hold
 from blade.evidence.provenance import is_name
 from blade.evidence.quotes import telling_sentence
-from blade.evidence.simulated_user import ENDS, facts, hung_up, withheld
+from blade.evidence.simulated_user import ENDS, facts, hung_up, withdrew, withheld
 from blade.model.finding import Sign
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Rollout, Step
@@ -76,6 +76,8 @@ def user_signs(rollout: Rollout, *, failed: bool, undone: bool) -> Iterator[Sign
         yield from _withheld(walk)
     if failed and undone and not limits_of(rollout, rollout.due):
         yield from _left_early(walk)
+    if failed and undone and (back := withdrew(walk)) is not None:
+        yield _said("user:withdrew", "", back.step, back.quote)
     yield from _made_up(walk)
 
 

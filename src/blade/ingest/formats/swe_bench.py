@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ class Evaluation:
         self.trajectories: dict[str, Path] = {}
         self.summaries: list[tuple[str, Mapping[str, Any]]] = []
         self.predictions: dict[str, Mapping[str, Any]] = {}
+        self.instance_of: dict[str, str] = {}
+        """The instance of each prediction; repeats have names of their own."""
         documents = [path] if path.is_file() else []
         for here in walk(path) if path.is_dir() else ():
             if _is_instance(here):
@@ -85,10 +88,15 @@ class Evaluation:
             self._take_predictions(one for one in named if any(name in one for name in _PATCHES))
 
     def _take_predictions(self, rows: Iterator[Mapping[str, Any]]) -> None:
+        times: Counter[str] = Counter()
         for row in rows:
             name = next((row[name] for name in _ID_NAMES if isinstance(row.get(name), str)), None)
             if name is not None:
-                self.predictions[name] = {**self.predictions.get(name, {}), **row}
+                times[name] += 1
+                # What one file tells of an instance several times are repeats; several files tell of one of them.
+                key = name if times[name] == 1 else f"{name} ({times[name]})"
+                self.instance_of[key] = name
+                self.predictions[key] = {**self.predictions.get(key, {}), **row}
 
     def members(self) -> list[str]:
         """The folders of instances, then the instances that only a summary or the predictions know."""
@@ -109,8 +117,8 @@ class Evaluation:
             k: v for k, v in predicted.items() if k not in (*_ID_NAMES, *_PATCHES, "history", "resolved", "report")
         }
         row.values |= report | {
-            "task_id": name,
-            "reward": self._reward(name, report or json_object(predicted.get("report")), row),
+            "task_id": self.instance_of.get(name, name),
+            "reward": self._reward(name, report or _own_report(predicted), row),
             "model": next((predicted[each] for each in _MODELS if predicted.get(each)), model),
             "model_patch": patch,
         }
@@ -156,6 +164,11 @@ class Evaluation:
         )
         if isinstance(problem, str) and not done.prompt:
             row.values["responses_create_params"] = {"input": [message("user", problem)]}
+
+
+def _own_report(predicted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The verdict that is written beside a prediction, as the evaluation of OpenHands does."""
+    return json_object(predicted.get("report")) or json_object(json_object(predicted.get("test_result")).get("report"))
 
 
 def _trajectories(here: FolderListing) -> Iterator[tuple[str, Path]]:

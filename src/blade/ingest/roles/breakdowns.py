@@ -43,7 +43,9 @@ _TRACE = re.compile(
 _FRAME = re.compile(r'^\s+(?:File "|at )[^\n]*', re.MULTILINE)
 _ASSERTS = re.compile(r"\bassert|\bexpected\b|mismatch|\bgot\b", re.IGNORECASE)
 """What a test says of an answer: nothing broke there."""
-GOT_OVER = re.compile(r"\b(?:retried|retrying|recovered|resumed|tried again|succeeded)\b", re.IGNORECASE)
+GOT_OVER = re.compile(
+    r"\b(?:retried|retrying|recovered|resumed|tried again|succeeded|waited|limited for \d)\b", re.IGNORECASE
+)
 """What was tried again did not end the rollout."""
 
 
@@ -57,6 +59,8 @@ def what_broke(column: Column, passed: Sequence[bool | None]) -> tuple[str, str]
     messages = [one for one in said if one[0] and one[0] != usual]
     if not 0 < len(messages) <= MOST_ROWS * len(column) or not all(_is_message(message) for message, _ in messages):
         return None
+    if any(GOT_OVER.search(message) for message, _ in messages):
+        return None  # a note of what happened on the way
     speaking = sum(names_a_breakdown(message) for message, _ in messages)
     if speaking < LEAST_SPEAKING * len(messages) or sum(won is True for _, won in messages) > MOST_PASSING * len(
         messages

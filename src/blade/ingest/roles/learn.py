@@ -53,6 +53,8 @@ LONGEST_EXAMPLE = 60
 LONGEST_PROMPT_KEY = 4_000
 MOST_LACKING = 0.7
 """Of the rows, those that must have a grader's account for its absence to mean anything."""
+MOST_TAKEN = 0.8
+"""Of the rows, those in which a text must hold another one that was taken out of it."""
 MOST_CHANGING = 0.05
 """Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
@@ -116,6 +118,7 @@ class Learner:
             calls=tuple(self.calls),
             talk=self.talk,
             accounts=tuple(sorted(self._accounts())),
+            given=tuple(sorted(self._given())),
             phases=times,
             sampled=len(sample),
             undecided=tuple(self.undecided),
@@ -258,7 +261,7 @@ class Learner:
                 free,
                 held,
                 lambda path: outcome.is_in_words(self.sample.of(path)),
-                lambda: matches.equalities(self.sample, [p for p in self.sample.columns if p not in free]),
+                lambda: self._borne_out([p for p in self.sample.columns if p not in free]),
             )
             if choice.path is None:
                 self.undecided += [choice.undecided] if choice.undecided else []
@@ -267,6 +270,11 @@ class Learner:
             documented = choice.path
         column = [value if isinstance(value, int | float) else None for value in sample.columns[documented]]
         self.reward = outcome.as_verdicts(sample.columns[documented]) or _scaled(column)
+
+    def _borne_out(self, paths: Sequence[str]) -> list[Verdicts]:
+        """What tells of each row whether it passed without saying so: equal values, and what test runners printed."""
+        printed = [texts.printed_verdicts(self.sample.columns[path]) for path in paths if path in self.sample.scalars]
+        return [*matches.equalities(self.sample, paths), *(one for one in printed if any(v is not None for v in one))]
 
     def _take(self, choice: Choice, role: Role) -> None:
         if choice.path is not None:
@@ -464,6 +472,17 @@ class Learner:
         lacks = calls.lacks_calls(self.sample, shape, self.steps)
         return "calls of tools that rollouts call, and that some rollouts lack" if lacks else ""
 
+    def _given(self) -> Iterator[str]:
+        """Texts of the task, as far as the rows tell: without repeats, what passes have is taken for it."""
+        for path in self.sample.scalars:
+            role = self.found[path].role if path in self.found else None
+            column = self.sample.columns[path]
+            texts_only = all(isinstance(value, str) for value in self.sample.of(path))
+            if role not in (None, "task-field") or not texts_only or self._lacks_in_passes(column):
+                continue
+            if self._is_of_task(path):
+                yield path
+
     def _accounts(self) -> Iterator[str]:
         """The outermost objects around checks and parts of the score that most rows have, and some lack."""
         graded = [path for path, field in self.found.items() if field.role in ("checks", "score-part")]
@@ -543,6 +562,7 @@ class Learner:
                 self._reply([path for path in prose if path not in (pair.expected, pair.produced)], pair.produced)
         else:
             self._stated(self.reward, groups, [] if trajectory is not None else prose, output)
+            self._only_text(prose)
 
     def _stated(
         self, reward: Verdicts, groups: Sequence[Any] | None, prose: Sequence[str], output: Sequence[str]
@@ -558,6 +578,21 @@ class Learner:
                 if reply:
                     self._reply(prose, reply)
                 return
+
+    def _only_text(self, prose: Sequence[str]) -> None:
+        """The reply, where nothing else may be it: the one text that repeats of a task differ in, of runs without a log.
+
+        What was taken out of the reply, such as its code, stands in it.
+        """
+        if any(self.first_role(role) is not None for role in ("trajectory", "grader-log", "agent-log", "checks")):
+            return
+        free = [path for path in self.free(prose) if self.has_repeats() and not self.constant_in_task(path)]
+        whole = [path for path in free if all(texts.share_with(self.sample, path, p) >= MOST_TAKEN for p in free)]
+        if len(whole) != 1:
+            return
+        self.claim(whole[0], "trajectory", "the only text in which repeats of a task differ, or that holds the others")
+        if len(free) == 2 and self.first_role("produced") is None:
+            self.claim(next(path for path in free if path != whole[0]), "produced", f"it was taken out of {whole[0]}")
 
     def _last_words(self) -> list[str]:
         """What each row's agent said last, in lower case: an answer stands there, and what it was worked out from does not."""

@@ -136,6 +136,8 @@ _GOOD = (
     *("reached", "met", "satisf"),
 )
 _NEGATIONS = ("no", "not", "free", "without", "non", "un")
+_AMOUNT = re.compile(r"cost|price|usd|seconds|latency|duration|temperature|top_?p$", re.IGNORECASE)
+"""Amounts that may lie between 0 and 1 as well."""
 _GRADES = ("reward", "score", "passed", "success", "resolved", "solved")
 _NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
 _TOKEN = re.compile(r"[\w./:#@~-]+")
@@ -147,7 +149,7 @@ _COUNTER_WORDS = re.compile(
 """Names of numbers that count attempts, or seed them."""
 _HIGHEST_SEED = 1 << 31
 _TASK_WORDS = re.compile(
-    r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|^name$|uuid|qid|key|index"
+    r"task|instance|problem|question|sample|example|case|item|exercise|puzzle|challenge|scenario|(?:^|_)id$|^name$|uuid|qid|key|index"
 )
 
 
@@ -245,7 +247,9 @@ def choose_reward(
     `says_itself` tells of a field whether it is in words; `equal` gives where two other fields of a row are equal, which a
     verdict on answers goes with.
     """
-    candidates = {p: values for p, values in candidates.items() if says_itself(p) or not says_bad(p)}
+    candidates = {
+        p: values for p, values in candidates.items() if says_itself(p) or not (says_bad(p) or _AMOUNT.search(last(p)))
+    }
     varying = {path: values for path, values in candidates.items() if len({v for v in values if v is not None}) > 1}
     scored = {path: _agreement(path, values, varying, checked) for path, values in varying.items()}
     good = {path: score for path, score in scored.items() if score >= LEAST_AGREEMENT}
@@ -326,7 +330,10 @@ def _same(one: Verdicts, other: Verdicts) -> bool:
 
 def _agreement(path: str, mine: Verdicts, others: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> float:
     """Mean correlation with the other verdicts; where all checks held exactly if this is 1, one more."""
-    found = [correlation(mine, values) for other, values in others.items() if other != path]
+    # A measure that is written down twice agrees with itself.
+    measure = len({value for value in mine if value is not None}) >= FEWEST_SHARES
+    others = {one: values for one, values in others.items() if one != path and not (measure and _same(mine, values))}
+    found = [correlation(mine, values) for values in others.values()]
     known = [value for value in found if value is not None]
     base = sum(max(0.0, value) for value in known) / len(known) if known else 0.0
     by_checks = [correlation(mine, values) for values in checked.values()]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from blade.ingest.logs.parse import parse_log
 from blade.ingest.roles.breakdowns import GOT_OVER
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
@@ -46,7 +47,7 @@ _ASSERTS = re.compile(r"\bassert|expected|mismatch|\bgot\b", re.IGNORECASE)
 """What a test says of an answer: nothing broke there."""
 _RUNNER = re.compile(
     r"test session starts|^=+ .*(?:passed|failed|error).* in [\d.]+|^Ran \d+ tests?|^(?:not )?ok \d+|^--- (?:FAIL|PASS)"
-    r"|^test result:|^Tests:\s|^(?:PASSED|FAILED) \S+::|^PASS(?:ED)?\b|^FAIL(?:ED)?\b|\d+ (?:passing|failing)$|^OK$",
+    r"|^test result:|^Tests:\s|^(?:PASSED|FAILED) \S+::|^PASS(?:ED)?\b|^FAIL(?:ED)?\b|\d+ (?:passing|failing)$|^OK$|^\d+ (?:passed|failed)\b.* in [\d.]+s",
     re.MULTILINE,
 )
 """What only test runners print."""
@@ -94,6 +95,18 @@ def _short(texts: Sequence[str], *, of_failures: bool) -> tuple[Role, str] | Non
     if len(ended) * 2 >= len(values) and not any(_is_path(value) for value in values):
         return "status", f"{len(values)} short values that say how it ended: {', '.join(values[:3])}"
     return None
+
+
+def printed_verdicts(column: Column) -> list[float | None]:
+    """Whether a test runner reports in each text of a field that all tests hold; None where none does."""
+    return [_printed_verdict(value) if isinstance(value, str) else None for value in column]
+
+
+def _printed_verdict(text: str) -> float | None:
+    if _RUNNER.search(text) is None:
+        return None
+    log = parse_log(text[-LONGEST_LOOKED_AT:])
+    return 0.0 if log.failed or log.errors else 1.0 if log.passed else None
 
 
 def says_how_it_ended(column: Column, passed: Sequence[bool | None]) -> bool:

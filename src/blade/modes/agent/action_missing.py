@@ -6,7 +6,7 @@ Evidence
 Contradicted by
     A change in the trajectory; passes that make none either. A talk that breaks off on the user's side without a
     word of goodbye, as no pass does: then it is suspected only. Where the agent declines, its instructions may forbid
-    the action, and the expected answer may be what is wrong: then it is likely, and the sentence is quoted.
+    the action, and where the user takes the request back, nobody wants it any more: then it is likely, and the sentence is quoted.
 False alarms
     A simulated user who never asked for the change. Another way to the same information.
 Example
@@ -43,7 +43,7 @@ def action_missing(evidence: RolloutEvidence) -> Candidate | None:
     tried = tuple(one for one in evidence.of("call:refused") if one.subject in {two.name for two in found})
     against = declined(found, evidence)
     told = f"{required(found)}; the last try came back with an error" if tried else required(found)
-    told = f"{told}; the agent says why not" if against else told
+    told = f"{told}; the talk says why" if against else told
     return Candidate(
         confidence=unless_broken_off(evidence, Confidence.LIKELY if against else Confidence.PROVEN),
         subject=found[0].name,

@@ -19,9 +19,6 @@ from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
-BROKEN_OFF = 0.05
-"""Of the passes, the most that may stop in the same way before it is how sessions of this run end."""
-
 
 @mode(
     "output-missing",
@@ -39,7 +36,7 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("missing:named-in-prompt")
     if sign is not None and not evidence.passes_with(sign):
         broken = evidence.sign("ends:after-result")
-        if broken is not None and evidence.run.kind_passes.get(broken.kind, 0) <= BROKEN_OFF * evidence.run.passes:
+        if broken is not None and not evidence.is_usual_end(broken.kind):
             told = "the session stops after a result and nothing says why; hardly any pass does: whether it was cut, nobody can tell"
             return Candidate(
                 confidence=Confidence.SUSPECTED, subject=sign.subject, signs=(sign,), contrast=told, party="unknown"
@@ -70,6 +67,11 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.error_class:
         # The error may be of what was answered, or of the machine that ran it.
         told = f"an error is recorded in its place: {evidence.error_class}"
+        return Candidate(
+            confidence=Confidence.SUSPECTED, subject=subject, differences=(empty,), contrast=told, party="unknown"
+        )
+    if evidence.steps is None and not evidence.run.with_output:
+        told = "only answers are on record: nothing shows whether the model said anything"
         return Candidate(
             confidence=Confidence.SUSPECTED, subject=subject, differences=(empty,), contrast=told, party="unknown"
         )

@@ -41,5 +41,5 @@ def partial_actions(evidence: RolloutEvidence) -> Candidate | None:
         subject=found[0].name,
         signs=against,
         differences=found,
-        contrast=f"{required(found)}; the agent says why not" if against else required(found),
+        contrast=f"{required(found)}; the talk says why" if against else required(found),
     )

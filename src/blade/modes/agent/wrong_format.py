@@ -34,7 +34,11 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def wrong_format(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.difference(Differs.ANSWER, "not extracted")
     if found is not None:
-        return Candidate(confidence=Confidence.LIKELY, differences=(found,), party="unknown")
+        stated = tuple(evidence.of("answer:format"))
+        told = "nothing was extracted, and the output states the expected answer"
+        return Candidate(
+            confidence=Confidence.LIKELY, signs=stated, differences=(found,), contrast=told, party="unknown"
+        )
     sign = evidence.sign("test:unreadable")
     if sign is None or evidence.passes_with(sign) or evidence.sign("service:down-at-grading") is not None:
         return None

@@ -9,6 +9,8 @@ False alarms
     A configured limit that differs from the one that took effect.
 Example
     `AgentTimeoutError`; the required output was not written.
+Checked on
+    A run of 46 trials of Harbor: in 2 of 2 the harness records that the agent's time was over.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def time_limit(evidence: RolloutEvidence) -> Candidate | None:
     recorded = limited(evidence, "time", "agent:cut-by-time")
     reached = evidence.sign("agent:at-time-limit")
-    if recorded is not None or reached is None:
+    if recorded is not None or reached is None or evidence.is_usual_end("ends:call-without-result"):
         return recorded
     told = f"{reached.subject}; its last call has no result"
     return Candidate(confidence=Confidence.LIKELY, subject=delivered(evidence), signs=(reached,), contrast=told)

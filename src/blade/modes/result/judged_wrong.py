@@ -32,8 +32,8 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 )
 def judged_wrong(evidence: RolloutEvidence) -> Candidate | None:
     found = next((one for one in evidence.all_of(Differs.SAID) if one.detail == A_JUDGE), None)
-    return (
-        Candidate(confidence=Confidence.LIKELY, differences=(found,), contrast="a judge rejects it in its own words")
-        if found is not None
-        else None
-    )
+    if found is None:
+        return None
+    told = "a judge rejects it in its own words"
+    signs = tuple(evidence.of("judge:reason"))
+    return Candidate(confidence=Confidence.LIKELY, signs=signs, differences=(found,), contrast=told)

@@ -8,6 +8,8 @@ False alarms
     A tool that is more lenient than its schema.
 Example
     `click` is given `"x": "1"`, and the schema asks for a number.
+Checked on
+    A clicking task with a vision model: in 3 of 3 an argument that the schema wants as a whole number is a list or a text.
 """
 
 from __future__ import annotations

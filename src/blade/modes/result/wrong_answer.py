@@ -56,7 +56,7 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
     explained = found is not None and found.name != "different" and evidence.difference(Differs.CHECK) is not None
     if found is not None and not explained:
         kind = next((one for one in evidence.of("answer:") if one.kind in KINDS), None)
-        shown = kind if kind is not None else evidence.sign("answer:passage")
+        shown = kind if kind is not None else evidence.sign("answer:other", "answer:passage")
         told = _values(shown) or ANSWERS[found.name]
         return Candidate(
             confidence=Confidence.PROVEN if found.name == "different" else Confidence.LIKELY,
@@ -71,6 +71,8 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
         return Candidate(confidence=Confidence.LIKELY, subject=FALSE, signs=(false,), contrast=told)
     if not evidence.judged or not evidence.answer or not evidence.expects_answer:
         return None
+    if evidence.sign("judge:reason") is not None:
+        return None  # a judge says more
     named = evidence.difference(Differs.CHECK)
     if named is not None or evidence.sign("log:test-failed") is not None:
         return None
@@ -96,6 +98,9 @@ def _values(shown: Sign | None) -> str:
     produced, bar, wanted = shown.subject.rpartition("|") if shown is not None else ("", "", "")
     if shown is None or not bar:
         return ""
+    if shown.kind == "answer:passage" and not shown.quote:
+        who = f" by {produced}" if produced else ""
+        return f"expected `{wanted}`, which stands nowhere in the last words{who}"
     if shown.kind == "answer:passage":
         who = f"{produced} concludes" if produced else "the agent concludes"
         return f"expected `{wanted}`, which stands nowhere in the conclusion; {who} otherwise"

@@ -21,14 +21,15 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))  # `docs` and `proof` are packages of the clone, not of the wheel
 MADE = "<!-- Made by docs/generate.py from the code; change the code and run `make docs`. -->"
 KINDS = {"str": "TEXT", "int": "N", "float": "X"}
-PROOF_SEEDS = range(1, 4)
+PROOF_SEEDS = range(21, 24)
+"""The rules were written with smaller seeds at hand."""
 PROOF_TASKS = 100
 CALIBRATION_SEEDS = range(1, 9)
 PROOF_INTRODUCTION = """How much of the diagnosis is right, on runs with planted faults. [README](README.md) says how the runs are made.
 
-Measured on {tasks} tasks x 4 in each of four worlds, with the seeds {seeds}; boards of models and pairs of runs with the first of them. \
+Measured on {tasks} tasks x 4 in each of four worlds, with the seeds {seeds}, at which nobody looked while the rules were written (the kinds of faults were known); boards of models and pairs of runs with the first of them. \
 Every field that no documented format fixes has a name drawn at random. \
-`python -m proof -o DIR --tasks {tasks} --seed 1 --score` makes and scores one of these runs; the rows that an example names are then in `DIR/<world>`. \
+`python -m proof -o DIR --tasks {tasks} --seed 21 --score` makes and scores one of these runs; the rows that an example names are then in `DIR/<world>`. \
 `n` counts tasks for causes and for rules over runs, and rollouts for attributions and for rules over rollouts. \
 An attribution is right if it is the planted mode, or one that an expert could name from the same rows; the world of terminal work declares no rules, so none is counted there. \
 A *fault* is somebody's doing, *harmless* is an alarm that must not be blamed, and *model* is plain failing of the model; the last two are clean tasks. \

@@ -39,8 +39,8 @@ def planted(page: str) -> MeasuredSet:
     return MeasuredSet(
         name="planted faults",
         short="planted faults",
-        what="planted faults with field names drawn at random",
-        seen=False,
+        what="planted faults with field names drawn at random (such faults were at hand in development)",
+        seen=True,
         modes=dict(sorted(modes.items())),
     )
 

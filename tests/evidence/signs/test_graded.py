@@ -417,6 +417,9 @@ def test_patches() -> None:
     assert not any(kind.startswith("patch:") for kind in seen(attempt(DONE, model_patch=code)))
     assert not any(kind.startswith("patch:") for kind in seen(attempt(DONE, test_patch=tests, gold_patch="")))
     assert "patch:empty" not in seen(attempt(DONE, model_patch="", passed=True))
+    # An answer that nobody gave is no patch, and the changes of a database may be none.
+    assert "patch:empty" not in seen(attempt(DONE, submission=""))
+    assert "patch:empty" not in seen(attempt(DONE, state_diff=""))
 
 
 def test_a_patch_that_does_not_apply() -> None:

@@ -14,6 +14,8 @@ from blade.evidence.signs.view import RolloutView, line_with, sign, words_of
 from blade.model.finding import Sign
 
 _HANDED_IN = frozenset("patch diff submission".split())  # noqa: SIM905
+_CALLED_PATCH = "patch"
+"""A diff or a submission may be of anything; a field that is empty tells by its name alone what it is for."""
 _THE_KEYS = frozenset(
     [
         "gold",
@@ -62,7 +64,8 @@ def _of_patch(view: RolloutView, names: tuple[str, ...]) -> Iterator[Sign]:
     for name in names:
         value = view.rollout.field(name)
         if value is None or (isinstance(value, str) and not value.strip()):
-            if not any(isinstance(other := view.rollout.field(each), str) and other.strip() for each in names):
+            filled = (isinstance(other := view.rollout.field(each), str) and other.strip() for each in names)
+            if _CALLED_PATCH in words_of(name) and not any(filled):
                 yield sign("patch:empty", name)
             return
         if isinstance(value, str):

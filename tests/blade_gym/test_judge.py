@@ -162,7 +162,8 @@ def test_the_analysis_says_that_nobody_judged_them(made: tuple[Path, Both, str],
     assert done.exit_code == 0, done.output
     report = (tmp_path / "report" / "report.md").read_text()
     assert "2 of 3 judged rollouts passed" in report
-    assert "run again what was not judged (4 errored: `judge_failed` 4) before blaming the model" in report
+    assert "**1. The grader does not run: judge_failed.** 4 of 5 failures" in report
+    assert "Rerun 3, 4, 5 and 1 more: they have no score." in report
 
 
 def test_a_mended_judge_is_asked_again_without_the_model(made: tuple[Path, Both, str], tmp_path: Path) -> None:

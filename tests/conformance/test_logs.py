@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
 import blade
 from blade.ingest.logs.parse import parse_log
 from blade.model.run import Run
+from conformance.facts import DATA
 
-DATA = Path(os.environ.get("BLADE_REAL_RUNS", "real-runs"))
-"""A folder of real runs; none is part of the repository."""
 LOGS: Mapping[str, tuple[str, ...]] = {
     "terminal_bench/*": ("test_log",),
     "harbor": ("test_stdout",),
@@ -59,7 +56,9 @@ def verdict_in(log: Mapping[str, bool], name: str) -> bool | None:
     return all(cases) if cases else None
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="no real runs here")
+@pytest.mark.skipif(
+    not DATA.is_dir(), reason="the public reference files are not beside the repository (../shared/data)"
+)
 @pytest.mark.parametrize("pattern", LOGS)
 def test_logs_say_what_the_harness_says(pattern: str) -> None:
     rollouts = tests = found = equal = 0

@@ -5,7 +5,6 @@ Native folders become plain rows first, so that none of their own names help.
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,10 +16,9 @@ import blade
 from blade.ingest.artifacts import find
 from blade.ingest.roles.sample import sample_rows
 from builders import write_jsonl
+from conformance.facts import DATA
 from renamed import DOCUMENTED_BY_GYM, nested, renamed, with_constants
 
-DATA = Path(os.environ.get("BLADE_REAL_RUNS", "real-runs"))
-"""A folder of real runs; none is part of the repository."""
 MOST_ROWS = 40
 """Rows of a file: enough to learn from, and a few seconds for all files."""
 FILES = (
@@ -43,7 +41,10 @@ MOST_OTHERWISE = 0.03
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"no real runs at {DATA}; BLADE_REAL_RUNS names a folder of them"),
+    pytest.mark.conformance,
+    pytest.mark.skipif(
+        not DATA.is_dir(), reason="the public reference files are not beside the repository (../shared/data)"
+    ),
 ]
 
 Row = dict[str, Any]

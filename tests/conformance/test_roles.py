@@ -5,20 +5,17 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from blade.ingest.artifacts import find
 from blade.ingest.roles.learn import learn_roles
 from blade.ingest.roles.sample import sample_rows
+from conformance.facts import DATA
 from conformance.role_table import TRUTH
 
-DATA = Path(os.environ.get("BLADE_REAL_RUNS", "real-runs"))
-"""A folder of real runs; none is part of the repository."""
 LEAST = 0.95
 DEFINED = ("response.", "responses_create_params.", "_ng_", "agent_ref", "reward")
 """Fields that NeMo Gym defines: no content is asked what they are."""
@@ -45,7 +42,9 @@ def runs_without_a_table() -> set[str]:
     return {place.name for place in left}
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="no real runs here")
+@pytest.mark.skipif(
+    not DATA.is_dir(), reason="the public reference files are not beside the repository (../shared/data)"
+)
 def test_roles_of_real_runs_are_right() -> None:
     right, said, there = Counter[str](), Counter[str](), Counter[str]()
     wrong = []
@@ -65,6 +64,8 @@ def test_roles_of_real_runs_are_right() -> None:
     assert total >= LEAST * wanting, wrong
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="no real runs here")
+@pytest.mark.skipif(
+    not DATA.is_dir(), reason="the public reference files are not beside the repository (../shared/data)"
+)
 def test_every_run_is_in_the_table() -> None:
     assert runs_without_a_table() <= {"tavily_search", "log_formats.eval", "log_formats.json"}

@@ -102,7 +102,9 @@ def test_figures_of_like_data_are_added_up_and_every_set_is_named() -> None:
         assert f"({figures.right:,} of {figures.said:,})" in in_words("wrong-argument")
         assert one.what in page(mode_named("wrong-argument"))
     by_hand = [
-        one.modes["service-unavailable"] for one in measured().sets if one.seen and "service-unavailable" in one.modes
+        one.modes["service-unavailable"]
+        for one in measured().sets
+        if one.short == "hand-labelled failures" and "service-unavailable" in one.modes
     ]
     right, said = sum(one.right for one in by_hand), sum(one.said for one in by_hand)
     assert f"{right} of {said} hand-labelled failures" in in_short("service-unavailable")

@@ -29,6 +29,7 @@ def test_a_rare_message_beside_what_notes_nothing(nothing: str | None, message: 
     [
         ["timeout after 60 s, tried again" if row == 7 else None for row in range(20)],  # it was got over
         ["rate limited for 2 s" if row == 7 else "resumed" if row == 9 else None for row in range(20)],
+        ["HTTP 503, throttled for 300 ms" if row == 7 else None for row in range(20)],
         ["expected 3, ValueError" if row == 7 else None for row in range(20)],  # a test speaks of an answer
         [LOST if row < 12 else None for row in range(20)],  # so are most rows
         [LOST if row in (6, 7) else None for row in range(20)],  # half of them pass

@@ -13,7 +13,8 @@ from blade.model.rollout import Rollout, Step
 LONGEST = 180
 """Characters of a quote; evidence may hold 300, but a line of a report should be read at a glance."""
 
-_SENTENCE = pattern_of(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]?")
+SENTENCE = pattern_of(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]?")
+"""A sentence of a text; the point of a number ends none."""
 _NUMBER = pattern_of(r"[-+]?[$€£]?\d[\d.,/]{0,30}%?")
 _STATING = pattern_of(r"\\boxed\s*\{|(?:final )?answer(?: is|:)", re.IGNORECASE)
 _REASONS = pattern_of(
@@ -30,7 +31,7 @@ def of_text(rollout: Rollout, step: Step, words: Sequence[str] = ()) -> Evidence
 
 def unlike(rollout: Rollout, step: Step, other: str) -> Evidence | None:
     """The first sentence of a step that `other` does not hold; what it says best where `other` holds them all."""
-    sentences = (match[0].strip() for match in _SENTENCE.finditer(step.text))
+    sentences = (match[0].strip() for match in SENTENCE.finditer(step.text))
     first = next((one for one in sentences if len(one) > 3 and one not in other), None)
     if first is None or len(step.text.strip()) <= LONGEST:
         return of_text(rollout, step)
@@ -96,7 +97,7 @@ def telling_sentence(text: str, words: Sequence[str]) -> str:
     """A verbatim slice of at most `LONGEST` characters; empty for a blank text."""
     if len(text.strip()) <= LONGEST:
         return text.strip()
-    sentences = [match for match in _SENTENCE.finditer(text) if len(match[0].strip()) > 3]
+    sentences = [match for match in SENTENCE.finditer(text) if len(match[0].strip()) > 3]
     if not sentences:
         return _at_a_word(text.strip())
     best = max(sentences, key=lambda match: (weight(match[0], words), -match.start()))
@@ -105,7 +106,7 @@ def telling_sentence(text: str, words: Sequence[str]) -> str:
 
 def best_sentence(text: str, words: Sequence[str]) -> int:
     """How many reasons and how much about `words` the best sentence of a text holds, in whole points."""
-    sentences = [match[0] for match in _SENTENCE.finditer(text[:4_000])]
+    sentences = [match[0] for match in SENTENCE.finditer(text[:4_000])]
     return max((int(weight(sentence, words)) for sentence in sentences), default=0)
 
 

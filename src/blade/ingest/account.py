@@ -58,9 +58,11 @@ def accounts_of(batch: Batch) -> list[Account]:
         if told is not None:
             return told
         top, *inside = path.split(".")
-        # Request and response are no longer raw in a batch.
-        found = list(map(decode_any, batch.data)) if top in (REQUEST, RESPONSE) else batch.whole(top)
-        inside = path.split(".") if top in (REQUEST, RESPONSE) else inside
+        found: Column
+        if top in (REQUEST, RESPONSE):  # no longer raw in a batch
+            found, inside = [decode_any(row) for row in batch.data], [top, *inside]
+        else:
+            found = batch.whole(top)
         for name in inside:
             found = [value.get(name) if isinstance(value, Mapping) else None for value in found]
         return found

@@ -52,9 +52,9 @@ class FieldRole(Struct, frozen=True, kw_only=True):
     path: str
     """Dotted; `[]` stands for the items of a list."""
     role: Role | None
+    """None: not used."""
     part: str = ""
     """Which of several fields of the role: `input` or `output` of a usage, `total` of a duration, `stop` of a status that names limits."""
-    """None: not used."""
     why: str
     decided_by: DecidedBy = "content"
     """`format`: a documented format defines the name; `name`: content left a tie that the name broke."""

@@ -6,6 +6,8 @@ import msgspec
 import pytest
 
 from attempts import attempt, call, ran, said, seen
+from blade.ingest.fields import using_roles
+from blade.model.roles import FieldRole, Roles
 
 NODE = """node:events:502
       throw er; // Unhandled 'error' event
@@ -195,3 +197,11 @@ def test_an_agent_that_runs_as_long_as_the_row_allows(took: float, ended: bool, 
     found = seen(attempt(*ran("make world", "ok" if ended else None), *last, took=took, task={"limit": 900, "n": 897}))
     told = ["task.limit is 900, and the agent ran for 901 s"]
     assert found.get("agent:at-time-limit") == (told if cut else None)
+
+
+def test_a_round_amount_that_was_measured_is_no_limit() -> None:
+    row = attempt(*ran("make world", None), took=901.2, spent=900, count=890)
+    roles = Roles(fields=(FieldRole(path="spent", role="duration", why="an amount"),))
+    assert "agent:at-time-limit" in seen(row)
+    with using_roles(roles):
+        assert "agent:at-time-limit" not in seen(row)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from blade.evidence.differences import is_beside_the_verdict, is_breakdown
+from blade.evidence.quotes import SENTENCE
 from blade.evidence.signs.view import RolloutView, sign
 from blade.ingest.fields import is_judge
 from blade.ingest.roles.breakdowns import what_was_raised
@@ -36,7 +37,6 @@ def breakdowns(view: RolloutView) -> Iterator[Sign]:
 
 TAIL = 2_500
 """Characters at the end of a judgment in which its conclusion stands."""
-_SENTENCE = pattern_of(r"[^.!?\n]+(?:[.!?](?=\s|$)|\n|$)")
 _SAYS_WHY = pattern_of(
     r"\b(?:because|since|while|whereas|however|although|instead|missing|omit\w*|fail\w*|lack\w*|incorrect\w*|wrong|not|differ\w*|only)\b",
     re.IGNORECASE,
@@ -50,7 +50,7 @@ def judgments(view: RolloutView) -> Iterator[Sign]:
     said = next((one for one in view.rollout.due.said if is_judge(one.field)), None)
     if said is None:
         return
-    sentences = (match[0].strip() for match in _SENTENCE.finditer(said.text[-TAIL:]))
+    sentences = (match[0].strip() for match in SENTENCE.finditer(said.text[-TAIL:]))
     reasons = [one for one in sentences if len(one.split()) >= FEWEST_WORDS and _SAYS_WHY.search(one)]
     if reasons:
         yield sign("judge:reason", "", reasons[-1], said.field)

@@ -230,7 +230,8 @@ def _leaves(path: str, value: Mapping[str, object], depth: int) -> Iterator[tupl
             yield f"{path}{name}", item
 
 
-SHORTEST_LIMIT = 60
+SHORTEST_LIMIT, ROUND = 60, 30
+"""Seconds: limits are set in minutes and halves of them; other amounts are hardly ever such a number."""
 OVER, LATE = 0.02, 5
 """Of a limit, and seconds, by which an agent may run over it before it is stopped."""
 
@@ -241,8 +242,12 @@ def _at_limit(view: RolloutView) -> Iterator[Sign]:
     if took < SHORTEST_LIMIT or not view.steps or view.steps[-1].kind != "call":
         return
     row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
+    # What was measured, such as the duration itself, is no limit.
+    measured = {field.path for field in of_run().roles.fields if field.role not in (None, "task-field")}
     for path, number in _leaves("", row, 0):
-        if type(number) not in (int, float) or not SHORTEST_LIMIT <= number <= took or number % 10:
+        if type(number) not in (int, float) or not SHORTEST_LIMIT <= number <= took or number % ROUND:
+            continue
+        if path in measured:
             continue
         if took - number <= max(OVER * number, LATE):
             yield sign("agent:at-time-limit", f"{path} is {number:g}, and the agent ran for {took:.0f} s")

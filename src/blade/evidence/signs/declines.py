@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from blade.evidence.actions import carried_out, changes, pair
 from blade.evidence.provenance import is_name
+from blade.evidence.quotes import SENTENCE
 from blade.evidence.signs.view import words_of
 from blade.model.expected import DueCall
 from blade.model.finding import Sign
@@ -34,7 +35,6 @@ _DECLINES = pattern_of(
 _OF_THE_USER = pattern_of(
     r"\b(?:if )?you(?:[\u2019']re| are)? (?:cannot|can[\u2019']t|unable|not able|don[\u2019']t)\b", re.IGNORECASE
 )
-_SENTENCE = pattern_of(r"[^.!?\n]+(?:[.!?](?=\s|$)|\n|$)")
 
 
 def declines(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
@@ -56,7 +56,7 @@ def _against(call: DueCall, said: Sequence[Step]) -> tuple[Step, str] | None:
         text = step.text.lower()
         if not any(word in text for word in about) or not _DECLINES.search(step.text):
             continue
-        sentences = [match[0].strip() for match in _SENTENCE.finditer(step.text) if "?" not in match[0]]
+        sentences = [match[0].strip() for match in SENTENCE.finditer(step.text) if "?" not in match[0]]
         against = [one for one in sentences if _DECLINES.search(one) and not _OF_THE_USER.search(one)]
         if against:
             return step, max(against, key=lambda one: sum(word in one.lower() for word in about))[:LONGEST].strip()

@@ -44,9 +44,10 @@ _FRAME = re.compile(r'^\s+(?:File "|at )[^\n]*', re.MULTILINE)
 _ASSERTS = re.compile(r"\bassert|\bexpected\b|mismatch|\bgot\b", re.IGNORECASE)
 """What a test says of an answer: nothing broke there."""
 GOT_OVER = re.compile(
-    r"\b(?:retried|retrying|recovered|resumed|tried again|succeeded|waited|limited for \d)\b", re.IGNORECASE
+    r"\b(?:retried|retrying|recovered|resumed|tried again|succeeded|waited)\b|\bfor \d+(?:\.\d+)? ?(?:m?s|sec|min|seconds?|minutes?)\b",
+    re.IGNORECASE,
 )
-"""What was tried again did not end the rollout."""
+"""What was tried again, or went on for some time only, did not end the rollout."""
 
 
 def what_broke(column: Column, passed: Sequence[bool | None]) -> tuple[str, str] | None:

@@ -354,7 +354,7 @@ class Learner:
         """Named results that vary between rows or go with the verdict; others are configuration."""
         kept: list[Checked] = []
         told = [(one, one.why(self.reward, self.groups)) for one in (one.by(self.reward) for one in self.checks)]
-        # Tests that hardly ever fail go with no verdict; they stand beside those that do.
+        # Tests that hardly ever fail go with no verdict, but their form is that of those that do.
         for one, said in sorted(told, key=lambda pair: not pair[1]):
             path = one.shape.path
             if path in self.found or self.is_inside(path):

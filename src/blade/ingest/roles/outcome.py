@@ -450,15 +450,20 @@ def choose_task(
     return _of_unique(sample, unique) if unique else Choice()
 
 
+def _alike(sample: Sample, paths: Sequence[str]) -> list[list[str]]:
+    """The fields that group the rows alike, together."""
+    found: dict[tuple[int, ...], list[str]] = {}
+    for path in paths:
+        found.setdefault(tuple(_numbered(sample.columns[path])), []).append(path)
+    return list(found.values())
+
+
 def _counted_twins(sample: Sample, paths: Sequence[str]) -> list[str]:
     """Fields that group the rows alike, such as what was asked and what it is called, where a number counts the rows of each.
 
     What was answered may be finer than the task, so that all that is constant within the task is constant within it.
     """
-    alike: dict[tuple[int, ...], list[str]] = {}
-    for path in paths:
-        alike.setdefault(tuple(_numbered(sample.columns[path])), []).append(path)
-    twins = [several for several in alike.values() if len(several) > 1]
+    twins = [several for several in _alike(sample, paths) if len(several) > 1]
     counted = [several for several in twins if choose_repeat(sample, sample.columns[several[0]], frozenset(several))]
     return max(counted, key=lambda several: len(set(sample.columns[several[0]])), default=[])
 
@@ -498,10 +503,7 @@ def _with_twin(sample: Sample, paths: Sequence[str]) -> Sequence[str]:
 
     What was asked and what it is called go one to one; an amount that is constant by chance has no such twin.
     """
-    alike: dict[tuple[int, ...], list[str]] = {}
-    for path in paths:
-        alike.setdefault(tuple(_numbered(sample.columns[path])), []).append(path)
-    first, *others = sorted(alike.values(), key=len, reverse=True)
+    first, *others = sorted(_alike(sample, paths), key=len, reverse=True)
     return paths if others and len(first) == len(others[0]) else first
 
 

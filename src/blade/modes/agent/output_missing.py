@@ -37,7 +37,7 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
     if sign is not None and not evidence.passes_with(sign):
         broken = evidence.sign("ends:after-result")
         if broken is not None and not evidence.is_usual_end(broken.kind):
-            told = "the session stops after a result and nothing says why; hardly any pass does: whether it was cut, nobody can tell"
+            told = "the session stops after a result, and nothing says whether it was cut"
             return Candidate(
                 confidence=Confidence.SUSPECTED, subject=sign.subject, signs=(sign,), contrast=told, party="unknown"
             )

@@ -66,7 +66,7 @@ def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
             differences=(found,),
             contrast=f"{told}; {_is_false(evidence, false)}" if false is not None else told,
         )
-    if false is not None and evidence.judged:
+    if false is not None and evidence.judged and evidence.run.passes:
         told = _is_false(evidence, false)
         return Candidate(confidence=Confidence.LIKELY, subject=FALSE, signs=(false,), contrast=told)
     if not evidence.judged or not evidence.answer or not evidence.expects_answer:
@@ -88,6 +88,8 @@ def _false_equation(evidence: RolloutEvidence) -> Sign | None:
 
 
 def _is_false(evidence: RolloutEvidence, false: Sign) -> str:
+    if not evidence.run.passes:
+        return f"`{false.subject}` is false"
     passes = evidence.run.kind_passes.get(false.kind, 0)
     others = f"{passes} of {evidence.run.passes} passes hold" if passes else "no pass of this run holds"
     return f"`{false.subject}` is false; {others} a false equation"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -199,9 +201,10 @@ def test_an_agent_that_runs_as_long_as_the_row_allows(took: float, ended: bool, 
     assert found.get("agent:at-time-limit") == (told if cut else None)
 
 
-def test_a_round_amount_that_was_measured_is_no_limit() -> None:
-    row = attempt(*ran("make world", None), took=901.2, spent=900, count=890)
-    roles = Roles(fields=(FieldRole(path="spent", role="duration", why="an amount"),))
-    assert "agent:at-time-limit" in seen(row)
-    with using_roles(roles):
-        assert "agent:at-time-limit" not in seen(row)
+@pytest.mark.parametrize(("name", "limits"), [("spent", False), ("max_agent_seconds", True)])
+def test_a_round_amount_that_was_measured_is_no_limit(name: str, limits: bool) -> None:
+    amounts: dict[str, Any] = {name: 900, "count": 890}
+    row = attempt(*ran("make world", None), took=901.2, **amounts)
+    assert "agent:at-time-limit" in seen(row), "nothing tells that it was measured"
+    with using_roles(Roles(fields=(FieldRole(path=name, role="duration", why="an amount"),))):
+        assert ("agent:at-time-limit" in seen(row)) is limits

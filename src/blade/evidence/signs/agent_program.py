@@ -236,14 +236,18 @@ OVER, LATE = 0.02, 5
 """Of a limit, and seconds, by which an agent may run over it before it is stopped."""
 
 
+_called_limit = re.compile(r"max|limit|time_?out|budget|allow|deadline", re.IGNORECASE)
+
+
 def _at_limit(view: RolloutView) -> Iterator[Sign]:
     """The agent's part took as long as a round number of the row says, and its last call has no result."""
     took = next((phase.seconds for phase in view.account.phases if phase.name == "agent"), 0.0)
     if took < SHORTEST_LIMIT or not view.steps or view.steps[-1].kind != "call":
         return
     row = {name: value for name, value in view.rollout.row.items() if name not in _OF_THE_REQUEST}
-    # What was measured, such as the duration itself, is no limit.
-    measured = {field.path for field in of_run().roles.fields if field.role not in (None, "task-field")}
+    # What was measured, such as the duration itself, is no limit; of two kinds of seconds only the name tells which is which.
+    known = (field.path for field in of_run().roles.fields if field.role not in (None, "task-field"))
+    measured = {path for path in known if not _called_limit.search(path)}
     for path, number in _leaves("", row, 0):
         if type(number) not in (int, float) or not SHORTEST_LIMIT <= number <= took or number % ROUND:
             continue
